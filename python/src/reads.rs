@@ -4,18 +4,18 @@ use crate::array::ArrayHandle;
 use crate::errors::exception;
 use crate::interrupt::Interrupt;
 use crate::memory::{KeptMemory, Memory};
-use crate::runtime::OnThreads;
+use crate::runtime::{OnThreads, PAUSE};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
-use std::time::Duration;
 use zarr::grid::Region;
 use zarr::store::Ahead;
 use zarr::{Array, Error, Result, Selection};
 
-/// Interval at which a wait checks for signals.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Maximum number of threads that wait for the reads of a loop.
+const MAX_THREADS: usize = 64;
 
 /// Box of an array: its first index and its lengths.
 type GivenBox = (Vec<u64>, Vec<u64>);
@@ -38,7 +38,9 @@ impl ReadBoxes {
                 start.iter().zip(&lens).map(|(&at, &len)| Some(at..at.checked_add(len)?)).collect();
             let ranges = ranges.filter(|ranges| ranges.len() == start.len() && start.len() == lens.len());
             let Some(ranges) = ranges else {
-                return Err(PyValueError::new_err(format!("a box at {start:?} of the shape {lens:?}")));
+                return Err(PyValueError::new_err(format!(
+                    "found a box at {start:?} of the shape {lens:?}, expected as many lengths as first indices, and an end below 2**64"
+                )));
             };
             rows = rows.saturating_add(lens.first().copied().unwrap_or(0));
             regions.push(Region::from_ranges(&ranges));
@@ -82,18 +84,29 @@ pub(crate) struct Reads {
     ahead: Mutex<Ahead<ReadResult>>,
     interrupt: Interrupt,
     process: u32,
-    threads: OnThreads,
+    max_threads: usize,
+    /// Threads on which reads run, which begin with the first one.
+    threads: PyOnceLock<OnThreads>,
+    /// Whether callers use the memory of reads, so that these have ended when the value is dropped.
+    waits: bool,
 }
 
 impl Drop for Reads {
     /// Ends the requests of reads that nobody waits for.
     fn drop(&mut self) {
+        let ahead = self.ahead.get_mut().unwrap_or_else(PoisonError::into_inner);
         if std::process::id() == self.process {
             self.interrupt.set();
+            if self.waits && !ahead.is_stopped() {
+                // Not at the end of the interpreter, when nobody uses memory any more.
+                Python::try_attach(|py| py.detach(|| while ahead.stop_within(PAUSE).is_pending() {}));
+            }
         } else {
             // A forked child has no threads of its parent, which may hold the locks.
-            let ahead = self.ahead.get_mut().unwrap_or_else(PoisonError::into_inner);
             std::mem::forget(std::mem::replace(ahead, Ahead::new(0)));
+            if let Some(mut threads) = self.threads.take() {
+                threads.forget();
+            }
         }
     }
 }
@@ -105,6 +118,11 @@ impl Reads {
                 "reads that another process began, of which a forked child has no threads: begin the loop in the child";
             return Err(PyRuntimeError::new_err(message));
         }
+        if self.interrupt.is_set() {
+            let message =
+                "the reads of this loop were ended, by an error or by another loop that reads into the same memory";
+            return Err(PyRuntimeError::new_err(message));
+        }
         self.ahead.try_lock().map_err(|_| PyRuntimeError::new_err("another thread waits for a read of this loop"))
     }
 }
@@ -112,10 +130,10 @@ impl Reads {
 #[pymethods]
 impl Reads {
     #[new]
-    fn new(py: Python<'_>, threads: usize) -> PyResult<Self> {
-        let ahead = Mutex::new(Ahead::new(threads));
-        let threads = OnThreads::of_process(py)?;
-        Ok(Self { ahead, interrupt: Interrupt::default(), process: std::process::id(), threads })
+    fn new(threads: usize, waits: bool) -> Self {
+        let max_threads = threads.clamp(1, MAX_THREADS);
+        let (ahead, threads) = (Mutex::new(Ahead::new(max_threads)), PyOnceLock::new());
+        Self { ahead, interrupt: Interrupt::default(), process: std::process::id(), max_threads, threads, waits }
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -130,7 +148,8 @@ impl Reads {
     ) -> PyResult<()> {
         let reads = reads.into_iter().map(|(handle, boxes, out)| ReadBoxes::new(py, &handle, boxes, &out));
         let mut reads = reads.collect::<PyResult<Vec<_>>>()?;
-        let (interrupt, threads) = (self.interrupt.clone(), self.threads);
+        let threads = self.threads.get_or_try_init(py, || OnThreads::of_process(py, self.max_threads))?;
+        let (interrupt, threads) = (self.interrupt.clone(), threads.clone());
         self.ahead()?.push(move || {
             let mut failed = None;
             for (number, boxes) in reads.iter_mut().enumerate() {
@@ -163,8 +182,22 @@ impl Reads {
         }
     }
 
-    /// Ends all reads. Their memory has any elements.
-    fn close(&self) {
+    /// Ends all reads, and waits until none writes to its memory any more. A forked child has no reads of its parent.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if std::process::id() != self.process {
+            return Ok(());
+        }
         self.interrupt.set();
+        while !py.detach(|| self.stop()) {
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+}
+
+impl Reads {
+    /// Waits for a while until no read runs. Returns whether none does.
+    fn stop(&self) -> bool {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).stop_within(PAUSE).is_ready()
     }
 }

@@ -18,7 +18,7 @@ use zarr::store::StoreExt;
 use zarr::{Error, ErrorKind, Result, Store};
 
 /// Interval at which a long operation checks for signals.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
 /// Id of the process that has the threads of rayon's global pool.
 static FIRST: OnceLock<u32> = OnceLock::new();
@@ -242,21 +242,35 @@ fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send
 }
 
 /// Threads of this process, for work that other threads begin than those of Python.
-#[derive(Clone, Copy)]
-pub(crate) struct OnThreads(Option<&'static Pool>);
+#[derive(Clone)]
+pub(crate) struct OnThreads(Option<Arc<ThreadPool>>);
 
 impl OnThreads {
-    /// Returns the threads of this process.
+    /// Returns the threads of this process. A forked child starts new ones, at least `least`: each runs one work at a time, also while the
+    /// work waits for a store, which may be one of Python that runs other work.
     ///
     /// # Errors
     /// If the system refuses threads.
-    pub(crate) fn of_process(py: Python<'_>) -> PyResult<Self> {
-        pool(py).map(Self)
+    pub(crate) fn of_process(py: Python<'_>, least: usize) -> PyResult<Self> {
+        if pool(py)?.is_none() {
+            return Ok(Self(None));
+        }
+        let count = threads(py)?.or_else(|| thread::available_parallelism().ok());
+        let least = NonZeroUsize::new(least);
+        new_threads(count.max(least)).map(|own| Self(Some(Arc::new(own))))
     }
 
     /// Runs work on the threads; a panic becomes an error.
-    pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        guarded(self.0, work)
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        caught(|| match &self.0 {
+            Some(own) => own.install(work),
+            None => work(),
+        })
+    }
+
+    /// Forgets the threads in a process that does not have them.
+    pub(crate) fn forget(&mut self) {
+        std::mem::forget(self.0.take());
     }
 }
 

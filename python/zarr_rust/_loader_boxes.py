@@ -20,7 +20,8 @@ class Space:
         self.extent, self.lens, self.steps, self.full = list(extent), list(lens), list(steps), list(full)
         for dimension, (size, length, step) in enumerate(zip(self.extent, self.lens, self.steps)):
             if length < 1 or length % step:
-                raise ValueError(f"shape: found {length} along dimension {dimension}, expected a multiple of {step}, the ratio of resolutions")
+                expected = f"a multiple of {step}, the ratio of resolutions"
+                raise ValueError(f"shape: found {length} along dimension {dimension}, expected {expected}")
             if length > size:
                 raise ValueError(f"shape: found {length} along dimension {dimension}, of which there are {size} elements")
 
@@ -30,11 +31,12 @@ class Space:
         bad = np.flatnonzero(((starts < 0) | (starts > last) | (starts % steps != 0)).any(axis=1))
         if len(bad):
             found = tuple(starts[bad[0]].tolist())
-            raise ValueError(f"where: found a box at {found}, expected from 0 to {tuple(last.tolist())} in multiples of {tuple(self.steps)}")
+            expected = f"from 0 to {tuple(last.tolist())} in multiples of {tuple(self.steps)}"
+            raise ValueError(f"where: found a box at {found}, expected {expected}")
 
 
 def _rooms(space: Space, regions: list[list[tuple[int, int]]], distances: Sequence[int]) -> tuple[Ints, Ints]:
-    """Of each region that has room for a box, the first position and how many there are along each dimension at these distances."""
+    """The first position of each region that has room for a box, and the number of positions along each dimension at these distances."""
     first, counts = [], []
     for region in regions:
         starts = [-(-start // step) * step for (start, _), step in zip(region, space.steps)]
@@ -96,22 +98,63 @@ class Listed:
         return self._starts[units]
 
 
-class MaskedTiles(Tiles):
-    """Those boxes at equal distances in whose middle a mask is true."""
+class Cells:
+    """The boxes in whose middle are cells of a mask, or of weights, at positions that are ``distances`` apart along each dimension."""
+
+    def __init__(self, space: Space, shape: Sequence[int], distances: Sequence[int]) -> None:
+        self._shape, self._distances = tuple(shape), list(distances)
+        #: Along each dimension the first position for each cell, and how many there are.
+        self._first: list[Ints] = []
+        self._counts: list[Ints] = []
+        axes = zip(shape, space.full, space.extent, space.lens, distances)
+        for count, size, extent, length, distance in axes:
+            cells = np.arange(count + 1, dtype=np.int64)
+            # The first element of each cell, without a product that is too large: a cell stands for as many elements as the array has for it.
+            edges = cells * (size // count) + -(-cells * (size % count) // count)
+            first = -(-np.maximum(edges[:-1] - length // 2, 0) // distance)
+            end = -(-np.minimum(edges[1:] - length // 2, extent - length + 1) // distance)
+            self._first.append(first * distance)
+            self._counts.append(np.maximum(end - first, 0))
+
+    def sizes(self, cells: Ints) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """How many positions the boxes of cells have, given by their numbers."""
+        sizes = np.ones(len(cells))
+        step = math.prod(self._shape)
+        for count, counts in zip(self._shape, self._counts):
+            step //= count
+            sizes *= counts[cells // step % count]
+        return sizes
+
+    def along(self, dimension: int, cells: Ints) -> tuple[Ints, Ints]:
+        """The first position along a dimension for each cell, given by its index there, and how many there are."""
+        return self._first[dimension][cells], self._counts[dimension][cells]
+
+
+class MaskedTiles:
+    """Boxes at equal distances, each once, in whose middle a mask is true."""
 
     def __init__(self, space: Space, mask: np.ndarray[Any, Any], strides: Sequence[int]) -> None:
-        super().__init__(space, [[(0, size) for size in space.extent]], strides)
-        middles = []
-        for dimension, (count, length) in enumerate(zip(self.counts[0], space.lens)):
-            middle = np.arange(count, dtype=np.int64) * self._strides[dimension] + length // 2
-            middles.append(np.minimum(middle * mask.shape[dimension] // space.full[dimension], mask.shape[dimension] - 1))
-        self._tiles = np.flatnonzero(mask[np.ix_(*middles)])
+        self._room, self._shape, self._strides = Cells(space, mask.shape, strides), mask.shape, list(strides)
+        cells = np.flatnonzero(mask)
+        sizes = self._room.sizes(cells)
+        if sizes.sum() > MAX_UNITS:
+            raise ValueError(f"where: the mask takes about {sizes.sum():.3g} boxes, more than {MAX_UNITS}: draw some of them by samples=")
+        self._cells = cells[sizes > 0]
+        self._ends = np.cumsum(sizes[sizes > 0].astype(np.int64))
 
     def count(self) -> int:
-        return len(self._tiles)
+        return int(self._ends[-1]) if len(self._ends) else 0
 
     def starts(self, units: Ints, epoch: int) -> Ints:
-        return super().starts(self._tiles[units], epoch)
+        number = np.searchsorted(self._ends, units, side="right")
+        rest = units - np.where(number > 0, self._ends[number - 1], 0)
+        cells = np.unravel_index(self._cells[number], self._shape)
+        starts = np.empty((len(units), len(self._shape)), np.int64)
+        for dimension in reversed(range(len(self._shape))):
+            first, counts = self._room.along(dimension, cells[dimension])
+            starts[:, dimension] = first + rest % counts * self._strides[dimension]
+            rest = rest // counts
+        return starts
 
 
 class Sampled:
@@ -140,33 +183,42 @@ class Sampled:
 
 
 class Weighted:
-    """Random boxes whose middles lie where an array of weights, or a mask, says, as often as it says."""
+    """Random boxes in whose middle a mask is true, each position as likely as others; or cells of weights, as often as they say. Cells that no
+    box has in its middle count for nothing."""
 
     def __init__(self, space: Space, weights: np.ndarray[Any, Any], samples: int, seed: int) -> None:
-        self._space, self._shape = space, weights.shape
-        self._cells = np.flatnonzero(weights)
-        found = weights.ravel()[self._cells].astype(np.float64)
+        self._room, self._shape, self._steps = Cells(space, weights.shape, space.steps), weights.shape, list(space.steps)
+        cells = np.flatnonzero(weights)
+        sizes = self._room.sizes(cells)
+        found = sizes if weights.dtype.kind == "b" else weights.ravel()[cells].astype(np.float64)
         if not np.isfinite(found).all() or (found < 0).any():
             raise ValueError("where: found weights that are negative, infinite or NaN")
-        self._ends = np.cumsum(found)
+        self._cells = cells[sizes > 0]
+        with np.errstate(over="ignore"):
+            self._ends = np.cumsum(found[sizes > 0])
+        if len(self._ends) and not np.isfinite(self._ends[-1]):
+            raise ValueError("where: found weights whose sum is infinite")
         self._samples, self._seed = samples, seed
 
     def count(self) -> int:
         return self._samples if len(self._cells) else 0
 
     def starts(self, units: Ints, epoch: int) -> Ints:
-        space, key = self._space, key_of(self._seed, epoch, 2)
+        key = key_of(self._seed, epoch, 2)
         drawn = np.searchsorted(self._ends, random(key_of(key, 0), units) * self._ends[-1], side="right")
         cells = np.unravel_index(self._cells[np.minimum(drawn, len(self._cells) - 1)], self._shape)
-        starts = np.empty((len(units), len(space.lens)), np.int64)
-        for dimension, (cell, count, size) in enumerate(zip(cells, self._shape, space.full)):
-            # A cell stands for as many elements as the array has for it.
-            low, high = -(-cell * size // count), -(-(cell + 1) * size // count)
-            middle = low + below(key_of(key, dimension + 1), units, np.maximum(high - low, 1))
-            length, step = space.lens[dimension], space.steps[dimension]
-            first = np.clip(middle - length // 2, 0, space.extent[dimension] - length)
-            starts[:, dimension] = first // step * step
+        starts = np.empty((len(units), len(self._shape)), np.int64)
+        for dimension, step in enumerate(self._steps):
+            first, counts = self._room.along(dimension, cells[dimension])
+            starts[:, dimension] = first + below(key_of(key, dimension + 1), units, counts) * step
         return starts
+
+
+_EXPECTED = "expected a mask or weights of {ndim} dimensions, regions as tuples of slices, or positions of shape (n, {ndim})"
+
+
+def _is_region(region: Sequence[Any]) -> bool:
+    return not region or any(isinstance(axis, slice) for axis in region)
 
 
 def positions(space: Space, where: Any, strides: Sequence[int] | int | None, samples: int | None, seed: int) -> Positions:
@@ -182,11 +234,14 @@ def positions(space: Space, where: Any, strides: Sequence[int] | int | None, sam
     everything = [[(0, size) for size in space.extent]]
     if where is None:
         return Tiles(space, everything, distances) if samples is None else Sampled(space, everything, samples, seed)
-    if isinstance(where, (list, tuple)) and where and isinstance(where[0], (list, tuple)) and isinstance(where[0][0], slice):
+    if isinstance(where, (list, tuple)) and where and isinstance(where[0], (list, tuple)) and _is_region(where[0]):
         regions = [_region(space, number, region) for number, region in enumerate(where)]
         return Tiles(space, regions, distances) if samples is None else Sampled(space, regions, samples, seed)
     # A mask may be an array of Zarr, which has as many elements as memory holds.
-    array: np.ndarray[Any, Any] = np.asarray(where[...] if isinstance(where, Array) else where)
+    try:
+        array: np.ndarray[Any, Any] = np.asarray(where[...] if isinstance(where, Array) else where)
+    except ValueError as error:
+        raise ValueError(f"where: found {type(where).__name__}, {_EXPECTED.format(ndim=ndim)} ({error})") from None
     if array.dtype.kind in "iu" and array.ndim == 2 and array.shape[1] == ndim:
         if samples is not None or strides is not None:
             raise ValueError("where: positions of boxes go with neither samples= nor stride=")
@@ -194,10 +249,7 @@ def positions(space: Space, where: Any, strides: Sequence[int] | int | None, sam
         space.check(starts)
         return Listed(starts)
     if array.dtype.kind not in "bf" or array.ndim != ndim or 0 in array.shape:
-        found = f"{array.dtype} of shape {array.shape}"
-        raise ValueError(
-            f"where: found {found}, expected a mask or weights of {ndim} dimensions, regions as tuples of slices, or positions of shape (n, {ndim})"
-        )
+        raise ValueError(f"where: found {array.dtype} of shape {array.shape}, {_EXPECTED.format(ndim=ndim)}")
     if any(count > size for count, size in zip(array.shape, space.full)):
         raise ValueError(f"where: found the shape {array.shape}, expected at most that of the first array, {tuple(space.full)}")
     if samples is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -20,8 +21,6 @@ from zarr_rust.errors import ZarrError
 #: First indices and lengths of a box.
 Box = tuple[list[int], list[int]]
 _STATE = 1
-#: Threads that wait for batches.
-_MAX_THREADS = 64
 
 
 class Batches(Protocol):
@@ -67,7 +66,7 @@ class Sources:
                 raise ValueError(f"{self.name(number)}: found the shape {tuple(handle.shape)}, expected dimensions with elements")
 
     def name(self, number: int) -> str:
-        """What messages call an array."""
+        """The name of an array in messages."""
         if self._names is not None:
             return f"array {self._names[number]!r}"
         return "the array" if self._is_one else f"array {number}"
@@ -108,6 +107,25 @@ class Sources:
         return [batch] if self._is_one else list(batch)
 
 
+class Out:
+    """Memory of the caller, in which the batches of one loop at a time are read."""
+
+    def __init__(self, batches: Sequence[Any]) -> None:
+        self.batches = list(batches)
+        self._loop: weakref.ref[Epoch] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_loop": None}
+
+    def give_to(self, loop: Epoch) -> None:
+        """Ends the reads of the loop that had the memory, and waits for those that have begun. If the wait is interrupted, that loop has it
+        still."""
+        last = None if self._loop is None else self._loop()
+        if last is not None:
+            last.close()
+        self._loop = weakref.ref(loop)
+
+
 def converter(to: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The function that makes of an array of numpy what batches have."""
     if callable(to):
@@ -122,7 +140,7 @@ def converter(to: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 class Loader:
-    """What loaders have in common."""
+    """The base of loaders: their arguments, and where a loop stands."""
 
     _sources: Sources
     #: The shape of a whole batch of each array.
@@ -153,13 +171,19 @@ class Loader:
             share_of(*self._place)
         self._prefetch = prefetch
         self._memory = size_in_bytes(memory)
-        self._out = None if out is None else list(out)
+        self._out = None if out is None else Out(out)
         self._to = to
         converter(to)
         self._epoch = 0
         #: Batches of the epoch that were given, and those after which the next loop begins.
         self._given = 0
         self._resumed = 0
+        #: The rows that were read last for a batch that was asked for by its number, with the share, the epoch and the first batch that they
+        #: are of.
+        self._kept: tuple[Share, int, int, list[np.ndarray[Any, Any]]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}
 
     def _batches(self, share: Share, epoch: int) -> Batches:
         raise NotImplementedError
@@ -168,10 +192,10 @@ class Loader:
         """Checks memory of the caller."""
         if self._out is None:
             return
-        if not self._out:
+        if not self._out.batches:
             raise ValueError("out: found no memory, expected that of at least one batch")
         seen: list[np.ndarray[Any, Any]] = []
-        for number, batch in enumerate(self._out):
+        for number, batch in enumerate(self._out.batches):
             arrays = self._sources.arrays_of(batch)
             if len(arrays) != len(self._shapes):
                 raise ValueError(f"out[{number}]: found {len(arrays)} arrays, expected {len(self._shapes)}")
@@ -195,29 +219,55 @@ class Loader:
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the number of the epoch of the next loop, from which with the seed its order follows: for processes that begin each epoch
-        anew, such as workers of torch that are not persistent."""
+        anew, such as workers of torch that are not persistent. After :meth:`load_state_dict` the epoch that was loaded goes on where it
+        stood."""
         if not isinstance(epoch, int) or epoch < 0:
             raise ValueError(f"epoch {epoch!r}: expected a number from 0")
+        if epoch == self._epoch and self._resumed:
+            return
         self._epoch, self._given, self._resumed = epoch, 0, 0
+
+    def _by_number(self, number: int) -> tuple[Share, Batches, int]:
+        """The share and batches of the epoch, and the number of one of them, from 0."""
+        share = self._share()
+        batches = self._batches(share, self._epoch)
+        if not -batches.count <= number < batches.count:
+            raise IndexError(f"batch {number} of {batches.count}")
+        return share, batches, number % batches.count
+
+    def _check_numbers(self) -> None:
+        if self._place[2] == "torch":
+            raise TypeError('worker="torch": torch gives batches to workers by their numbers itself: leave worker out, or use to_torch()')
 
     def __len__(self) -> int:
         """The batches of an epoch, of this process."""
+        self._check_numbers()
         return self._batches(self._share(), self._epoch).count
 
     def __iter__(self) -> Iterator[Any]:
-        first, self._resumed = self._resumed, 0
-        self._given = first
-        return Epoch(self, self._batches(self._share(), self._epoch), self._epoch, first)
+        first = self._resumed
+        epoch = Epoch(self, self._batches(self._share(), self._epoch), self._epoch, first)
+        self._given, self._resumed = first, 0
+        return epoch
 
     def __getitem__(self, number: int) -> Any:
-        """Reads a batch of the epoch: all may be asked for in any order, as torch asks a source of the map style."""
-        batches = self._batches(self._share(), self._epoch)
-        if not -batches.count <= number < batches.count:
-            raise IndexError(f"batch {number} of {batches.count}")
-        return Epoch(self, batches, self._epoch, number % batches.count, is_alone=True).take()
+        """Reads a batch of the epoch: all may be asked for in any order, as torch asks a source of the map style. With ``shuffle_buffer`` the
+        rows of all batches that are mixed are read, and kept for the next call: batches side by side cost the least."""
+        self._check_numbers()
+        share, batches, number = self._by_number(number)
+        first = number - number % batches.together
+        kept = None
+        if self._kept is not None and self._kept[:3] == (share, self._epoch, first):
+            kept = self._kept[3]
+        epoch = Epoch(self, batches, self._epoch, number, is_alone=True)
+        batch, memory = epoch.alone(kept)
+        if not batches.is_direct:
+            self._kept = (share, self._epoch, first, memory)
+        return batch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loop stands: after the last batch that it gave."""
+        """Where the loop stands: after the last batch that it gave. Batches that copies of the loader gave, such as those of workers of torch,
+        are not counted."""
         share = self._share()
         count = self._batches(share, self._epoch).count
         return {
@@ -230,7 +280,7 @@ class Loader:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Lets the next loop go on where one stood, in this process or in another with the same arguments."""
+        """Has the next loop go on where another stood, in this process or in another one with the same arguments."""
         if state.get("version") != _STATE:
             raise ValueError(f"state: found version {state.get('version')!r}, expected {_STATE}")
         epoch, batch = state["epoch"], state["batch"]
@@ -242,6 +292,7 @@ class Loader:
                 raise ValueError(f"state: found {name} {found!r}, expected {expected!r}, that of this loader")
         if not 0 <= batch <= due["batches"]:
             raise ValueError(f"state: found batch {batch!r} of {due['batches']}")
+        self._resumed = 0
         self.set_epoch(epoch)
         self._given = self._resumed = batch
 
@@ -266,22 +317,25 @@ class Epoch(Iterator[Any]):
         self._unread = first - first % batches.together
         self._convert = converter(loader._to)
         out = None if is_alone else loader._out
-        self._out = None if out is None else [loader._sources.arrays_of(batch) for batch in out]
+        self._out = None if out is None else [loader._sources.arrays_of(batch) for batch in out.batches]
         self._is_direct = batches.is_direct
         size = sum(math.prod(shape) * handle.dtype.itemsize for shape, handle in zip(loader._shapes, loader._sources.handles))
         size *= batches.together
-        self._depth = max(1, min(loader._prefetch, loader._memory // max(1, size)))
+        # Batches that are read together are one read.
+        self._depth = max(1, min(-(-loader._prefetch // batches.together), loader._memory // max(1, size)))
         self._ahead = 0 if loader._prefetch == 0 else self._depth
         if self._out is not None and self._is_direct:
             self._depth = min(self._depth, len(self._out))
             self._ahead = min(self._ahead, len(self._out) - 1)
-        self._reads = _core.Reads(min(self._depth, _MAX_THREADS))
-        #: What was begun to be read: the first batch, the one after the last, the boxes and the memory of each array.
+        self._reads = _core.Reads(1 if is_alone else self._depth, self._out is not None)
+        #: Reads that were begun: the first batch, the one after the last, the boxes and the memory of each array.
         self._begun: deque[tuple[int, int, list[list[Box]], list[np.ndarray[Any, Any]]]] = deque()
         #: Batches that were read, and not given: the memory, and the rows of it if it has those of several batches.
         self._ready: deque[tuple[list[np.ndarray[Any, Any]], Ints | None]] = deque()
         #: How many batches were in memory of the caller.
         self._turn = 0
+        if out is not None:
+            out.give_to(self)
 
     def __next__(self) -> Any:
         if self._next >= self._end:
@@ -297,11 +351,34 @@ class Epoch(Iterator[Any]):
         """The next batch."""
         if not self._ready:
             self._read()
-        arrays, rows = self._ready.popleft()
+        arrays, rows = self._ready[0]
+        batch = self._batch_of(arrays, rows)
+        # A batch is given after nothing about it can fail any more.
+        self._ready.popleft()
+        self._next += 1
+        if self._out is not None and rows is not None:
+            self._turn += 1
+        return batch
+
+    def alone(self, kept: list[np.ndarray[Any, Any]] | None) -> tuple[Any, list[np.ndarray[Any, Any]]]:
+        """The only batch, and the memory that it was read to. ``kept`` is such memory, if it is there."""
+        if kept is None:
+            self._read()
+            kept, rows = self._ready[0]
+        else:
+            first = self._unread
+            of_batches = self._batches.rows(first, min(first + self._batches.together, self._batches.count))
+            rows = None if of_batches is None else of_batches[self._next - first]
+        return self._batch_of(kept, rows), kept
+
+    def _batch_of(self, arrays: list[np.ndarray[Any, Any]], rows: Ints | None) -> Any:
         if rows is not None:
             arrays = self._gathered(arrays, rows)
-        self._next += 1
         return self._loader._sources.batch([self._convert(array) for array in arrays])
+
+    def close(self) -> None:
+        """Ends all reads, and waits for those that have begun."""
+        self._reads.close()
 
     def _read(self) -> None:
         """Waits for the batches that are read next, and begins to read those after them."""
@@ -313,15 +390,15 @@ class Epoch(Iterator[Any]):
             number, met, error = failed
             # The loop ends here, and its epoch does not.
             self._next = self._batches.count + 1
-            self._reads.close()
+            self.close()
             raise self._located(error, first, end, number, [boxes[number][at] for at in met] or boxes[number])
-        self._begin(self._ahead)
         rows = self._batches.rows(first, end)
         if rows is None:
             self._ready.append((memory, None))
         else:
-            # Of the batches that are read together those before a resumed one were given.
+            # Batches before the one with which the loop goes on were given before.
             self._ready.extend((memory, of_batch) for of_batch in rows[self._next - first :])
+        self._begin(self._ahead)
 
     def _begin(self, depth: int) -> None:
         while len(self._begun) < depth and self._unread < self._end:
@@ -355,7 +432,6 @@ class Epoch(Iterator[Any]):
         if self._out is None:
             return [array[rows] for array in memory]
         out = [array[: len(rows)] for array in self._out[self._turn % len(self._out)]]
-        self._turn += 1
         for array, target in zip(memory, out):
             np.take(array, rows, axis=0, out=target, mode="clip")
         return out

@@ -42,18 +42,20 @@ class Boxes(Loader):
     of a box of the first array, along its first dimensions; ``None`` takes all of a dimension, and so do further dimensions.
 
     An epoch has each box of a grid of boxes once, ``stride`` apart, by default ``shape``, without those that reach over the end; or with
-    ``samples`` so many boxes at random positions. ``where`` says which: a mask, a boolean array of the shape of the first array or of lower resolution,
-    takes boxes in whose middle it is true; a list of regions, tuples of slices, those within one of them; weights, an array of floats like a
-    mask, draw ``samples`` boxes as often as they say; and an array of integers of shape ``(n, dimensions)`` has the first indices of boxes.
+    ``samples`` so many boxes at random positions. ``where`` says which. A mask, a boolean array of the shape of the first array or of lower
+    resolution, takes boxes in whose middle it is true; at the ends of the array, where no box has its middle, it says nothing. A list of
+    regions, tuples of slices, takes boxes within one of them, and a box that two regions have comes twice. Weights, an array of floats like
+    a mask, draw ``samples`` boxes as often as they say. An array of integers of shape ``(n, dimensions)`` has the first indices of boxes.
 
-    ``seed`` and the epoch say the order, which is that of positions with ``shuffle=False``. ``rank`` of ``world`` processes, ``"env"`` for
-    ``RANK`` and ``WORLD_SIZE`` in the environment, and ``worker`` of ``workers`` in each of them, ``"torch"`` for what torch says, take turns:
-    each box is read by one of them. ``drop_last`` leaves out the batch that is not whole, and boxes that not all processes would have, so
-    that all have as many batches.
+    ``seed`` and the epoch say the order; with ``shuffle=False`` it is that of regions, or of cells of the mask, and of the positions in each.
+    ``rank`` of ``world`` processes, ``"env"`` for ``RANK`` and ``WORLD_SIZE`` in the environment, and ``worker`` of ``workers`` in each of
+    them, ``"torch"`` for what torch says, take turns: each box is read by one of them. ``drop_last`` leaves out the batch that is not whole,
+    and boxes that not all processes would have, so that all have as many batches.
 
-    Up to ``prefetch`` batches, or as many as fit in ``memory``, are read ahead. ``out`` is a list of memory, each of the form of a batch, in which
-    batches are read by turns, such as pinned memory: a batch is valid until the next is asked for. ``to`` is ``"numpy"``, ``"torch"``
-    (``torch.from_numpy``), ``"dlpack"``, or a function of an array of numpy.
+    Up to ``prefetch`` batches, or as many as fit in ``memory``, are read ahead. ``out`` is a list of memory, each of the form of a batch, in
+    which batches are read by turns, such as pinned memory: a batch is valid until the next is asked for. One loop at a time has that memory:
+    a loop that begins ends the one before. ``to`` is ``"numpy"``, ``"torch"`` (``torch.from_numpy``), ``"dlpack"``, or a function of an array
+    of numpy.
     """
 
     def __init__(
@@ -119,8 +121,8 @@ class Boxes(Loader):
             fits = of_first in (size // up, -(-size // up)) if up > 1 else size in (of_first // down, -(-of_first // down))
             if not fits:
                 raise ValueError(
-                    f"{self._sources.name(number)}: found {size} elements along dimension {axis}, expected {of_first}, those of the first array, or so "
-                    "many times more or fewer"
+                    f"{self._sources.name(number)}: found {size} elements along dimension {axis}, expected {of_first}, those of the first "
+                    "array, or so many times more or fewer"
                 )
             ratio.append((up, down))
         return ratio
@@ -133,7 +135,8 @@ class Boxes(Loader):
 
     def starts(self, batch: int) -> Ints:
         """The first indices of the boxes of a batch of the epoch, in elements of the first array: one row for each box."""
-        return self._batches(self._share(), self.epoch).starts(batch, batch + 1)
+        share, _, number = self._by_number(batch)
+        return self._batches(share, self.epoch).starts(number, number + 1)
 
 
 class _BoxBatches:
@@ -169,7 +172,8 @@ class Rows(Loader):
     """Batches of blocks of rows of one or several arrays, along their first dimension: samples of tables, of embeddings, of single cells.
 
     A batch has ``blocks_per_batch`` blocks of ``block`` rows that lie side by side, since reading rows one by one is slow. Blocks come in
-    random order. With ``shuffle_buffer`` so many rows are read at once, and batches have random rows of them. An epoch has each row once.
+    random order. With ``shuffle_buffer`` that many rows, as whole batches, are read together, and each of these batches has random rows of
+    them. An epoch has each row once.
     Arrays step together: all have as many rows. The other arguments are those of :class:`Boxes`; ``drop_last`` leaves out the rows that are
     no whole block as well.
 
@@ -250,6 +254,6 @@ class _RowBatches:
         if self.is_direct:
             return None
         count, size = sum(rows for _, rows in self._blocks_of(first, end)), self._loader._size
-        # Of each share its own order, so that processes do not mix rows in the same way.
+        # Each share has its own order, so that processes do not mix rows in the same way.
         order = permuted(key_of(self._loader._seed, self._epoch, 3, self._share.index, first), np.arange(count), count)
         return [order[at : at + size] for at in range(0, count, size)]
