@@ -469,7 +469,8 @@ def test_workers_are_those_that_torch_says(folder: Path, monkeypatch: pytest.Mon
     assert sorted(rows) == sorted(row for _, batch in loader for row in batch.tolist()) and len(rows) == 50
     # Named workers are those.
     assert len(Rows(label, 5, 2, worker=1, workers=2).to_torch().loader) == 5
-    monkeypatch.delitem(sys.modules, "zarr_rust._loader_torch")
+    # Which is not undone, as `monkeypatch` would.
+    del sys.modules["zarr_rust._loader_torch"]
 
 
 def test_loaders_of_torch(folder: Path) -> None:
