@@ -158,7 +158,7 @@ impl KeptMemory {
         self.shape.first().copied().unwrap_or(0)
     }
 
-    /// Returns views of consecutive rows, so many for each of `counts`. Rows that are not there are an empty view.
+    /// Returns views of consecutive rows: the number of rows of each is in `counts`. Rows that are not there are an empty view.
     pub(crate) fn split(&mut self, counts: impl IntoIterator<Item = usize>) -> Vec<ViewMut<'_>> {
         let (rows, item, strides) = (self.rows(), self.item, &self.strides);
         let mut start = 0_usize;

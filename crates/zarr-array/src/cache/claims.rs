@@ -5,7 +5,7 @@
 //! circle of reads waits for each other. As a read may also be a future that nobody polls, a claim counts for a limited time ([`PATIENCE`]);
 //! then one of the reads that wait claims the chunk itself. An entry that comes later nevertheless ends the claim of that read as well.
 
-use super::timer::Timer;
+use super::timer::{Awaited, Timer};
 use super::{CacheKey, ChunkCache};
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
@@ -159,15 +159,6 @@ impl Claimed {
         Instant::now() >= self.until
     }
 
-    /// Wakes all futures that wait.
-    pub(super) fn wake_all(&self) {
-        let wakers = match &mut *self.state() {
-            ClaimState::Reading(reading) => mem::take(&mut reading.wakers),
-            ClaimState::Ended(_) => return,
-        };
-        wakers.into_values().for_each(Waker::wake);
-    }
-
     /// Blocks the thread until the claim is dropped, or no longer counts.
     pub(crate) fn wait(&self) {
         let is_reading = |state: &mut ClaimState| matches!(state, ClaimState::Reading(_));
@@ -189,6 +180,16 @@ impl Claimed {
     /// Whether the chunk was read, and the cache did not take its entry.
     pub(crate) fn is_unkept(&self) -> bool {
         matches!(&*self.state(), ClaimState::Ended(ClaimEnd::Unkept))
+    }
+}
+
+impl Awaited for Claimed {
+    fn wake_all(&self) {
+        let wakers = match &mut *self.state() {
+            ClaimState::Reading(reading) => mem::take(&mut reading.wakers),
+            ClaimState::Ended(_) => return,
+        };
+        wakers.into_values().for_each(Waker::wake);
     }
 }
 
@@ -217,7 +218,7 @@ impl Future for Ended<'_> {
         // Another task may poll the future now than the one that did before.
         reading.wakers.insert(number, context.waker().clone());
         if !reading.is_watched {
-            reading.is_watched = claimed.timer.watch(claimed.until, Arc::downgrade(claimed));
+            reading.is_watched = claimed.timer.watch(claimed.until, Arc::<Claimed>::downgrade(claimed));
         }
         if reading.is_watched { Poll::Pending } else { Poll::Ready(false) }
     }

@@ -1,6 +1,5 @@
 //! Thread that wakes futures when the claims for which they wait no longer count.
 
-use super::claims::Claimed;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -8,6 +7,12 @@ use std::time::{Duration, Instant};
 
 /// Time after which the thread ends if no future waits.
 const IDLE: Duration = Duration::from_secs(10);
+
+/// Claim for which futures wait.
+pub(super) trait Awaited: Send + Sync + std::fmt::Debug {
+    /// Wakes all futures that wait for the claim.
+    fn wake_all(&self);
+}
 
 /// Timer of all claims of a cache, which needs no async runtime: one thread, which starts when the first future waits.
 #[derive(Debug, Default)]
@@ -20,7 +25,7 @@ pub(super) struct Timer {
 #[derive(Debug, Default)]
 struct Due {
     /// Claims for which futures wait, by the time until which they count, and a number.
-    claims: BTreeMap<(Instant, u64), Weak<Claimed>>,
+    claims: BTreeMap<(Instant, u64), Weak<dyn Awaited>>,
     next: u64,
     is_running: bool,
     /// Number of threads that were started.
@@ -34,7 +39,7 @@ impl Timer {
     }
 
     /// Wakes the futures that wait for a claim at the time `until`. Returns `false` if the system refuses the thread.
-    pub(super) fn watch(self: &Arc<Self>, until: Instant, claimed: Weak<Claimed>) -> bool {
+    pub(super) fn watch(self: &Arc<Self>, until: Instant, claimed: Weak<dyn Awaited>) -> bool {
         let mut due = self.lock();
         let number = due.next;
         due.next += 1;

@@ -96,7 +96,7 @@ fn an_error_is_the_item_of_its_selection() {
     assert_eq!(items[1].as_ref().unwrap_err().kind(), ErrorKind::Argument);
 }
 
-/// What is read, and which selections are taken from the caller, is bounded by the depth and by the bytes.
+/// The depth and the bytes bound how much is read, and which selections are taken from the caller.
 #[test]
 fn no_more_is_read_ahead_than_the_bounds_allow() {
     for (depth, max_bytes, due) in [(3, u64::MAX, 3), (100, 5 * CHUNK * 2, 5), (100, 0, 1)] {

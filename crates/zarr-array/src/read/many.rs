@@ -81,7 +81,7 @@ impl ManyRegions {
         Ok(Self { boxes, item: core.element().item_size() })
     }
 
-    /// Size of a batch of a read with so many threads, in a store whose requests take long or not.
+    /// Size of a batch of a read with `threads` threads, in a store whose requests take long or not.
     fn batch_size(threads: usize, is_remote: bool) -> Range<u128> {
         let least = if is_remote { u128::MAX } else { BATCH_OF_THREAD.saturating_mul(threads as u128) };
         least.clamp(2 * BATCH_OF_THREAD, BATCH_SIZE.start)..BATCH_SIZE.end
