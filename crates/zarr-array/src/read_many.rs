@@ -62,7 +62,7 @@ impl<O: ReadInto> Regions<O> {
         let size = usize::try_from(sizes.fold(0, u128::saturating_add)).unwrap_or(usize::MAX);
         let views = self.views(core).map_err(|error| core.locate(error))?;
         // The staging buffer of the first batch is fresh memory.
-        let read = verbs.begin_read(size, regions.is_one_batch()).await?;
+        let read = verbs.begin_read(size, regions.is_staged_at_once()).await?;
         let done = read.many(&regions, views).await;
         verbs.end_read(read, done).await?;
         self.assign().map_err(|error| core.locate(error))

@@ -1,8 +1,9 @@
 //! Read of several regions at once. Each chunk (inner chunk, if the array is sharded) that the regions meet is read once, and copied to
-//! every output that needs a part of it.
+//! every output that needs a part of it; to the output itself if it has nothing else, and nothing else needs the chunk.
 
-use super::ArrayRead;
-use super::staged_boxes::StagedBoxes;
+use super::span::ReadContext;
+use super::staged_boxes::{StagedBoxes, lies_in};
+use super::{ArrayRead, ReadJob, ReadPart};
 use crate::Result;
 use crate::advanced_selection::finest_grid;
 use crate::buffer::Buffer;
@@ -33,6 +34,8 @@ struct ChunkBox {
     /// Box as a region of the array: the smallest region that has all parts.
     region: Region,
     copies: Vec<BoxCopy>,
+    /// Output whose elements are those of the box, all of them and in the same order. It is the only one, so that the box is read there.
+    direct: Option<usize>,
 }
 
 /// Copy of a part of a box to an output.
@@ -74,7 +77,11 @@ impl ManyRegions {
             let region =
                 Region::new(axes.map(|(chunk, bound)| AxisRange { start: chunk.start + bound.start, ..*bound }))?;
             let chunk = core.grid.intersect(&region).get(0).index;
-            boxes.push(ChunkBox { chunk, region, copies });
+            boxes.push(ChunkBox { chunk, region, copies, direct: None });
+        }
+        // Elements of variable length of all boxes go into one heap.
+        if !core.data_type().is_variable() {
+            find_direct(&mut boxes);
         }
         // Inner chunks of one shard come together, so that its index is asked for once.
         boxes.sort_by(|a, b| a.chunk.cmp(&b.chunk));
@@ -87,9 +94,10 @@ impl ManyRegions {
         least.clamp(2 * BATCH_OF_THREAD, BATCH_SIZE.start)..BATCH_SIZE.end
     }
 
-    /// Whether all boxes are read together, in any store.
-    pub(crate) fn is_one_batch(&self) -> bool {
+    /// Whether all boxes are read together, in any store, into a staging buffer.
+    pub(crate) fn is_staged_at_once(&self) -> bool {
         self.batch(0, &Self::batch_size(1, false)).len() == self.boxes.len()
+            && self.boxes.iter().all(|one| one.direct.is_none())
     }
 
     /// Range of the boxes, beginning with `start`, that are read together, of `due` bytes; empty at the end.
@@ -106,6 +114,42 @@ impl ManyRegions {
             end += 1;
         }
         start..end
+    }
+}
+
+/// Finds the outputs that have one box, which no other output needs.
+fn find_direct(boxes: &mut [ChunkBox]) {
+    let outputs = boxes.iter().flat_map(|one| &one.copies).map(|copy| copy.output + 1).max().unwrap_or(0);
+    let mut counts = vec![0_usize; outputs];
+    for copy in boxes.iter().flat_map(|one| &one.copies) {
+        counts[copy.output] += 1;
+    }
+    for one in boxes {
+        if let [copy] = &one.copies[..]
+            && counts[copy.output] == 1
+        {
+            one.direct = Some(copy.output);
+        }
+    }
+}
+
+/// Boxes that are read together: those that have an output of their own, and the others.
+#[derive(Debug)]
+struct Batch<'o> {
+    staged: StagedBoxes,
+    direct: Vec<(Region, ViewMut<'o>)>,
+    /// Whether each box is one of `direct`, in the order of the boxes.
+    are_direct: Vec<bool>,
+}
+
+impl ReadPart for Batch<'_> {
+    fn job<'a>(&'a mut self, context: &'a ReadContext<'a>, chunks: Option<&[ChunkIndex]>) -> Result<ReadJob<'a>> {
+        let mut staged = self.staged.views()?.into_iter();
+        let mut direct = self.direct.iter_mut().map(|(region, out)| (region.clone(), out.reborrow()));
+        // In their order, since neighbours may lie side by side in the store.
+        let boxes =
+            self.are_direct.iter().filter_map(|is_direct| if *is_direct { direct.next() } else { staged.next() });
+        ReadJob::regions(context, boxes.filter(|(region, _)| lies_in(context, region, chunks)).collect())
     }
 }
 
@@ -126,9 +170,10 @@ fn bounds<'r>(mut regions: impl Iterator<Item = &'r Region>) -> Result<Region> {
 
 impl<D: Drive> ArrayRead<'_, D> {
     /// Reads several regions into outputs that have their shapes.
-    pub(crate) async fn many(&self, regions: &ManyRegions, mut outputs: Vec<ViewMut<'_>>) -> Result<()> {
+    pub(crate) async fn many(&self, regions: &ManyRegions, outputs: Vec<ViewMut<'_>>) -> Result<()> {
         // Elements of variable length of all outputs go into one heap.
         let heap = outputs.iter().find_map(|out| out.heap().cloned());
+        let mut outputs: Vec<_> = outputs.into_iter().map(Some).collect();
         let size = ManyRegions::batch_size(crate::drive::threads(self.context.core), self.context.is_remote());
         let mut memory = Buffer::default();
         let mut range = 0..0;
@@ -138,19 +183,24 @@ impl<D: Drive> ArrayRead<'_, D> {
             if boxes.is_empty() {
                 return Ok(());
             }
-            let staged = boxes.iter().map(|chunk| chunk.region.clone());
-            let mut staged = StagedBoxes::within(memory, staged, regions.item, heap.clone())?;
-            self.part(&mut staged, None).await?;
-            for (chunk, bytes) in boxes.iter().zip(staged.bytes()) {
-                let shape = chunk.region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
+            let staged = || boxes.iter().filter(|one| one.direct.is_none());
+            let own = |one: &ChunkBox| Some((one.region.clone(), outputs.get_mut(one.direct?)?.take()?));
+            let direct = boxes.iter().filter_map(own).collect();
+            let are_direct = boxes.iter().map(|one| one.direct.is_some()).collect();
+            let staging = staged().map(|one| one.region.clone());
+            let staging = StagedBoxes::within(memory, staging, regions.item, heap.clone())?;
+            let mut batch = Batch { staged: staging, direct, are_direct };
+            self.part(&mut batch, None).await?;
+            for (one, bytes) in staged().zip(batch.staged.bytes()) {
+                let shape = one.region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
                 let source = View::new(bytes, regions.item, &shape)?;
-                for part in &chunk.copies {
-                    if let Some(out) = outputs.get_mut(part.output) {
+                for part in &one.copies {
+                    if let Some(Some(out)) = outputs.get_mut(part.output) {
                         out.reborrow().window(&part.to).copy_from(&source.window(&part.from));
                     }
                 }
             }
-            memory = staged.into_memory();
+            memory = batch.staged.into_memory();
         }
     }
 }

@@ -95,22 +95,29 @@ impl StagedBoxes {
     }
 }
 
+impl StagedBoxes {
+    /// Returns the boxes as regions of the array, with views of their parts of the buffer.
+    pub(super) fn views(&mut self) -> Result<Vec<(Region, ViewMut<'_>)>> {
+        let mut rest = self.staging.as_bytes_mut();
+        let view = |(region, size): &(Region, usize)| {
+            let (bytes, others) = std::mem::take(&mut rest).split_at_mut(*size);
+            rest = others;
+            let shape = region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
+            Ok((region.clone(), ViewMut::new(bytes, self.item, &shape)?.with_heap(self.heap.clone())))
+        };
+        self.boxes.iter().map(view).collect()
+    }
+}
+
+/// Whether a box, which lies in one chunk, is in `chunks`, which are sorted; so is each box if there are none.
+pub(super) fn lies_in(context: &ReadContext<'_>, region: &Region, chunks: Option<&[ChunkIndex]>) -> bool {
+    chunks.is_none_or(|chunks| chunks.binary_search(&context.core.grid.intersect(region).get(0).index).is_ok())
+}
+
 impl ReadPart for StagedBoxes {
     fn job<'a>(&'a mut self, context: &'a ReadContext<'a>, chunks: Option<&[ChunkIndex]>) -> Result<ReadJob<'a>> {
-        let mut regions = Vec::new();
-        let mut rest = self.staging.as_bytes_mut();
-        for (region, size) in &self.boxes {
-            let (bytes, others) = rest.split_at_mut(*size);
-            rest = others;
-            // A box lies in one chunk.
-            let lies_in =
-                |chunks: &[ChunkIndex]| chunks.binary_search(&context.core.grid.intersect(region).get(0).index).is_ok();
-            if chunks.is_none_or(lies_in) {
-                let shape = region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
-                let view = ViewMut::new(bytes, self.item, &shape)?.with_heap(self.heap.clone());
-                regions.push((region.clone(), view));
-            }
-        }
+        let mut regions = self.views()?;
+        regions.retain(|(region, _)| lies_in(context, region, chunks));
         ReadJob::regions(context, regions)
     }
 }
