@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 BLOCKS, BLOCK = 128, 32
-BOXES, BOX = 200, (8, 64, 64)
+BOXES, BOX = 1000, (8, 64, 64)
 #: Boxes of a second, seconds of work for a batch, and boxes of a batch of a loop.
 RATE, WORK, BATCH = 1000, 0.005, 32
 
