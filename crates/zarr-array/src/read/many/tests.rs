@@ -37,16 +37,17 @@ fn regions_with_chunks_of_their_own_are_read_beside_others() {
     let registry = Arc::new(registry);
     let sharded = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [4, 6], "codecs": ["bytes"],
         "index_codecs": ["bytes", "crc32c"]}}]"#;
-    for (chunk, codecs) in [([4, 6], r#"["bytes"]"#), ([8, 12], sharded)] {
+    for (chunk, codecs, fill) in [([4, 6], r#"["bytes"]"#, 0_u16), ([4, 6], r#"["bytes"]"#, 9), ([8, 12], sharded, 0)] {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let new = NewArray::new(&[16, 12], "uint16").chunks(&chunk).codecs(codecs).unwrap().fill(9_u16);
+        let new = NewArray::new(&[16, 12], "uint16").chunks(&chunk).codecs(codecs).unwrap().fill(fill);
         let array = Array::create(&store, "/a", new, &registry).unwrap();
         let elements: Vec<u16> = (0..16 * 12).collect();
         // The last four rows are not stored.
         array.write((..12, ..), &elements[..12 * 12]).unwrap();
         let due = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>, step: usize| -> Vec<u16> {
             let row = |row: usize| columns.clone().step_by(step).map(move |column| (row, column));
-            let found = rows.flat_map(row).map(|(row, column)| if row < 12 { elements[row * 12 + column] } else { 9 });
+            let found =
+                rows.flat_map(row).map(|(row, column)| if row < 12 { elements[row * 12 + column] } else { fill });
             found.collect()
         };
         // A whole chunk, a part with steps, two of the same, one over four chunks, a missing one, and one with reversed columns.
