@@ -67,10 +67,11 @@ impl<S: IntoSelection, I: Iterator<Item = S>> Parts<I> {
     fn note(&mut self, read: &Result<ArrayData>) {
         if let Ok(data) = read
             && let Some(heap) = data.heap()
+            // An empty selection says nothing about the bytes of elements.
+            && !data.is_empty()
         {
             let bytes = (data.items().len() as u64).saturating_add(heap.size());
-            let mean = bytes.div_ceil((data.len() as u64).max(1));
-            self.item = self.item.max(Some(mean));
+            self.item = self.item.max(Some(bytes.div_ceil(data.len() as u64)));
         }
     }
 }

@@ -201,18 +201,23 @@ fn texts_count_with_their_bytes() {
     let new = NewArray::new(&[40], "string").chunks(&[1]).codecs(r#"["vlen-utf8"]"#).unwrap();
     let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
     array.write(.., &vec!["x".repeat(1000); 40]).unwrap();
-    let taken = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&taken);
-    let parts = (0..40_u64).map(move |row| {
-        counted.fetch_add(1, Ordering::SeqCst);
-        row..row + 1
-    });
-    let mut texts = array.prefetch(parts, 100).max_bytes(5000);
-    for used in 1..=30 {
-        assert_eq!(texts.next().unwrap().unwrap().to_vec::<String>().unwrap(), ["x".repeat(1000)]);
-        let ahead = taken.load(Ordering::SeqCst) - used;
-        // Four fit in the bound, and one is known that does not.
-        assert!((1..=5).contains(&ahead), "{ahead}");
+    // Empty selections before the first say nothing about the bytes.
+    for empty in 0..3_u64 {
+        let taken = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&taken);
+        let parts = (0..empty).map(|_| 0..0).chain((0..40).map(|row| row..row + 1)).inspect(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        let mut texts = array.prefetch(parts, 100).max_bytes(5000);
+        for _ in 0..empty {
+            assert!(texts.next().unwrap().unwrap().is_empty());
+        }
+        for used in 1..=30 {
+            assert_eq!(texts.next().unwrap().unwrap().to_vec::<String>().unwrap(), ["x".repeat(1000)]);
+            let ahead = taken.load(Ordering::SeqCst) - used - empty as usize;
+            // Four fit in the bound, and one is known that does not.
+            assert!((1..=5).contains(&ahead), "{ahead}");
+        }
     }
 }
 
