@@ -5,7 +5,7 @@
 //! circle of reads waits for each other. As a read may also be a future that nobody polls, a claim counts for a limited time ([`PATIENCE`]);
 //! then one of the reads that wait claims the chunk itself. An entry that comes later nevertheless ends the claim of that read as well.
 
-use super::timer::{Awaited, Timer};
+use super::timer::{Awaited, Timer, wake_all};
 use super::{CacheKey, ChunkCache};
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
@@ -150,7 +150,7 @@ impl Claimed {
             *state = ClaimState::Ended(end);
             drop(state);
             self.ended.notify_all();
-            wakers.into_values().for_each(Waker::wake);
+            wake_all(wakers.into_values());
         }
     }
 
@@ -184,12 +184,11 @@ impl Claimed {
 }
 
 impl Awaited for Claimed {
-    fn wake_all(&self) {
-        let wakers = match &mut *self.state() {
-            ClaimState::Reading(reading) => mem::take(&mut reading.wakers),
-            ClaimState::Ended(_) => return,
-        };
-        wakers.into_values().for_each(Waker::wake);
+    fn take_wakers(&self) -> Vec<Waker> {
+        match &mut *self.state() {
+            ClaimState::Reading(reading) => mem::take(&mut reading.wakers).into_values().collect(),
+            ClaimState::Ended(_) => Vec::new(),
+        }
     }
 }
 

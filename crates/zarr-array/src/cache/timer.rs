@@ -1,7 +1,9 @@
 //! Thread that wakes futures when the claims for which they wait no longer count.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,8 +12,15 @@ const IDLE: Duration = Duration::from_secs(10);
 
 /// Claim for which futures wait.
 pub(super) trait Awaited: Send + Sync + std::fmt::Debug {
-    /// Wakes all futures that wait for the claim.
-    fn wake_all(&self);
+    /// Removes and returns the wakers of all futures that wait for the claim.
+    fn take_wakers(&self) -> Vec<Waker>;
+}
+
+/// Wakes futures. A waker is that of any executor: one that panics does not keep the others from being woken.
+pub(super) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
+    for waker in wakers {
+        let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+    }
 }
 
 /// Timer of all claims of a cache, which needs no async runtime: one thread, which starts when the first future waits.
@@ -71,7 +80,8 @@ impl Timer {
             let over = std::mem::replace(&mut due.claims, later);
             if !over.is_empty() {
                 drop(due);
-                over.into_values().filter_map(|claimed| claimed.upgrade()).for_each(|claimed| claimed.wake_all());
+                let claims = over.into_values().filter_map(|claimed| claimed.upgrade());
+                claims.for_each(|claimed| wake_all(claimed.take_wakers()));
                 due = self.lock();
                 continue;
             }
@@ -90,5 +100,48 @@ impl Timer {
     #[cfg(test)]
     pub(super) fn started(&self) -> usize {
         self.lock().started
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Sender, channel};
+    use std::task::Wake;
+
+    /// Waker that panics if it has nobody to tell.
+    struct Told(Option<Sender<()>>);
+
+    impl Wake for Told {
+        fn wake(self: Arc<Self>) {
+            self.0.as_ref().expect("as a waker may").send(()).unwrap();
+        }
+    }
+
+    #[derive(Debug)]
+    struct Waiting(Vec<Waker>);
+
+    impl Awaited for Waiting {
+        fn take_wakers(&self) -> Vec<Waker> {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn a_waker_that_panics_ends_no_other_wait() {
+        let timer = Arc::new(Timer::default());
+        let (send, receive) = channel();
+        let told = || receive.recv_timeout(Duration::from_secs(30)).expect("no future was woken");
+        let (bad, good): (Waker, Waker) = (Arc::new(Told(None)).into(), Arc::new(Told(Some(send))).into());
+        let claims: [Arc<dyn Awaited>; 2] = [Arc::new(Waiting(vec![bad, good.clone()])), Arc::new(Waiting(vec![good]))];
+        let now = Instant::now();
+        for claimed in &claims {
+            assert!(timer.watch(now, Arc::downgrade(claimed)));
+        }
+        told();
+        told();
+        assert!(timer.watch(Instant::now(), Arc::downgrade(&claims[1])));
+        told();
+        assert_eq!(timer.started(), 1);
     }
 }
