@@ -40,9 +40,35 @@ impl InStore for Dataset {
 #[pyclass(frozen, name = "Dataset", module = "zarr_rust._core")]
 pub(crate) struct DatasetHandle {
     origin: Arc<Origin>,
+    dataset: OfProcess,
+}
+
+/// Data set whose variables have the cache of the process that uses it. A forked child has no threads of its parent, which may hold locks of
+/// the cache.
+pub(crate) struct OfProcess {
     dataset: Mutex<Dataset>,
     /// Id of the process whose cache the variables have.
     process: AtomicU32,
+}
+
+impl OfProcess {
+    /// Takes a data set whose variables have the cache of this process, or none.
+    pub(crate) fn new(dataset: Dataset) -> Self {
+        Self { dataset: Mutex::new(dataset), process: AtomicU32::new(std::process::id()) }
+    }
+
+    /// Returns the data set with the cache of this process, which was opened through `origin`.
+    pub(crate) fn get(&self, origin: &Origin) -> Dataset {
+        let mut dataset = self.dataset.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if self.process.swap(process, Ordering::Relaxed) != process
+            && let Some(cache) = origin.cache().filter(|_| origin.is_read_only())
+            && let Ok(recached) = dataset.with_cache(&cache.of_process())
+        {
+            *dataset = recached;
+        }
+        dataset.clone()
+    }
 }
 
 /// Values that were read: their shape; the name of their form in Python; an array of numpy, or a list in C order; a mask of missing values
@@ -121,20 +147,12 @@ pub(crate) fn create_dataset(
 impl DatasetHandle {
     fn new(py: Python<'_>, origin: &Arc<Origin>, dataset: &Dataset) -> PyResult<Self> {
         let store = origin.store(py)?;
-        let dataset = Mutex::new(dataset.through(&store).or_exception(py)?);
-        Ok(Self { origin: Arc::clone(origin), dataset, process: AtomicU32::new(std::process::id()) })
+        let dataset = OfProcess::new(dataset.through(&store).or_exception(py)?);
+        Ok(Self { origin: Arc::clone(origin), dataset })
     }
 
     fn get(&self) -> Dataset {
-        let mut dataset = self.dataset.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
-        if self.process.swap(process, Ordering::Relaxed) != process
-            && let Some(cache) = self.origin.cache().filter(|_| self.origin.is_read_only())
-            && let Ok(recached) = dataset.with_cache(&cache.of_process())
-        {
-            *dataset = recached;
-        }
-        dataset.clone()
+        self.dataset.get(&self.origin)
     }
 
     /// Returns where the data set is, and the data set.

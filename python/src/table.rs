@@ -1,6 +1,6 @@
 //! Tables of data sets, which programs of Python take by the Arrow PyCapsule interface.
 
-use crate::dataset::DatasetHandle;
+use crate::dataset::{DatasetHandle, OfProcess};
 use crate::errors::OrException;
 use crate::interrupt::Interrupt;
 use crate::location::Origin;
@@ -17,7 +17,7 @@ use zarr::{Error, ErrorKind, Result, Store};
 #[pyclass(frozen, name = "Table", module = "zarr_rust._core")]
 pub(crate) struct TableHandle {
     origin: Arc<Origin>,
-    dataset: Mutex<Dataset>,
+    dataset: OfProcess,
     options: TableOptions,
     schema: Arc<Schema>,
     dimensions: Vec<(String, u64)>,
@@ -146,7 +146,7 @@ pub(crate) fn table(
     let (py, (origin, dataset)) = (dataset.py(), dataset.get().parts());
     let (batches, ..) = batches(py, &origin, &dataset, &options)?;
     let (schema, dimensions) = (Arc::clone(batches.schema()), batches.dimensions().to_vec());
-    Ok(TableHandle { origin, dataset: Mutex::new(dataset), options, schema, dimensions })
+    Ok(TableHandle { origin, dataset: OfProcess::new(dataset), options, schema, dimensions })
 }
 
 #[pymethods]
@@ -178,7 +178,7 @@ impl TableHandle {
 
 impl TableHandle {
     fn streamed(&self, py: Python<'_>) -> PyResult<Streamed> {
-        let dataset = self.dataset.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let dataset = self.dataset.get(&self.origin);
         let (batches, interrupt, is_remote) = batches(py, &self.origin, &dataset, &self.options)?;
         Ok(Streamed { batches, process: std::process::id(), interrupt, is_remote, raised: None })
     }

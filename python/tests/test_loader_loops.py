@@ -318,3 +318,18 @@ def test_times_are_found_out_without_the_lock_of_the_interpreter(tmp_path: Path)
     source = zarr_rust.dataset(zarr.storage.LocalStore(tmp_path / "x.zarr"))["time"]
     batch = next(iter(Rows(source, 10, 1, shuffle=False)))
     assert batch[3] == np.datetime64("2020-01-04") and threading.active_count() > 0
+
+
+def test_tables_of_a_forked_child_have_its_cache(tmp_path: Path) -> None:
+    root = zarr_rust.create_group(tmp_path / "x.zarr")
+    root.create_array("x", data=np.arange(40, dtype="i4"), chunks=(10,), dimension_names=["x"])
+    cache = zarr_rust.Cache("1MiB")
+    table = zarr_rust.dataset(tmp_path / "x.zarr", cache=cache).to_arrow()
+    assert sum(map(len, table)) == 40 and cache.stats()["misses"] > 0
+
+    def child() -> None:
+        assert cache.stats()["misses"] == 0
+        assert sum(map(len, table)) == 40
+        assert cache.stats()["misses"] > 0
+
+    in_child(child)
