@@ -241,13 +241,18 @@ fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send
     caught(run)
 }
 
+/// Id of a forked child, and its threads for work that other threads begin than those of Python. The lock is only held together with the
+/// lock of the interpreter, so that no fork leaves it locked in the child.
+static LENT: Mutex<(u32, Vec<Arc<ThreadPool>>)> = Mutex::new((0, Vec::new()));
+
 /// Threads of this process, for work that other threads begin than those of Python.
 #[derive(Clone)]
 pub(crate) struct OnThreads(Option<Arc<ThreadPool>>);
 
 impl OnThreads {
-    /// Returns the threads of this process. A forked child starts new ones, at least `least`: each runs one work at a time, also while the
-    /// work waits for a store, which may be one of Python that runs other work.
+    /// Returns the threads of this process. In a forked child those that no other value has, at least `least`, which are new if there are
+    /// none: each runs one work at a time, also while the work waits for a store, which may be one of Python that runs other work. The
+    /// child keeps them for the next value.
     ///
     /// # Errors
     /// If the system refuses threads.
@@ -256,8 +261,23 @@ impl OnThreads {
             return Ok(Self(None));
         }
         let count = threads(py)?.or_else(|| thread::available_parallelism().ok());
-        let least = NonZeroUsize::new(least);
-        new_threads(count.max(least)).map(|own| Self(Some(Arc::new(own))))
+        let count = count.max(NonZeroUsize::new(least));
+        let mut lent = LENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if lent.0 != process {
+            // Threads of the parent, which the child does not have.
+            std::mem::forget(std::mem::replace(&mut *lent, (process, Vec::new())));
+        }
+        let enough = |own: &ThreadPool| own.current_num_threads() >= count.map_or(1, NonZeroUsize::get);
+        let unused = lent.1.iter().find(|own| Arc::strong_count(own) == 1 && enough(own)).cloned();
+        // Others that nobody has end.
+        lent.1.retain(|own| Arc::strong_count(own) > 1);
+        if unused.is_some() {
+            return Ok(Self(unused));
+        }
+        let own = Arc::new(new_threads(count)?);
+        lent.1.push(Arc::clone(&own));
+        Ok(Self(Some(own)))
     }
 
     /// Runs work on the threads; a panic becomes an error.

@@ -333,3 +333,23 @@ def test_tables_of_a_forked_child_have_its_cache(tmp_path: Path) -> None:
         assert cache.stats()["misses"] > 0
 
     in_child(child)
+
+
+def test_batches_by_number_use_the_same_threads_in_a_forked_child(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loader = Boxes(array(folder, "cube"), (4, 8, 10), 3, seed=1)
+    due = [batch.tolist() for batch in loader]
+    loader.set_epoch(0)
+    monkeypatch.setenv("ZARR_THREADS", "5")
+
+    def threads() -> set[str]:
+        return set(os.listdir("/proc/self/task"))
+
+    def child() -> None:
+        assert loader[0].tolist() == due[0]
+        for number in range(1, len(loader)):
+            before = threads()
+            assert loader[number].tolist() == due[number]
+            # That which waits for the read.
+            assert len(threads() - before) <= 1
+
+    in_child(child)
