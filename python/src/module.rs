@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::python_store::Answer;
     #[pymodule_export]
-    use crate::reads::Reads;
+    use crate::reads::{Reads, ReadsEnd};
     #[pymodule_export]
     use crate::table::{BatchesHandle, TableBatch, TableHandle, table};
     #[pymodule_export]

@@ -5,11 +5,11 @@ use crate::errors::exception;
 use crate::interrupt::Interrupt;
 use crate::memory::{KeptMemory, Memory};
 use crate::runtime::{OnThreads, PAUSE};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Poll;
+use std::thread;
 use zarr::grid::Region;
 use zarr::store::Ahead;
 use zarr::{Array, Error, Result, Selection};
@@ -75,36 +75,58 @@ impl ReadBoxes {
 /// Result of a read: the number of the array and the error, if it failed; and the memory, which is released with the interpreter's lock.
 type ReadResult = (Option<(usize, Error)>, Vec<ReadBoxes>);
 
-/// Failed read of Python: the number of the array, the numbers of the boxes that have the chunk of the error, and the exception.
+/// Failed read: the number of the array, the numbers of the boxes that have the chunk of the error, and the error.
+type FailedRead = (usize, Vec<usize>, Error);
+
+/// Failed read of Python, with the exception.
 type Failed<'py> = (usize, Vec<usize>, Bound<'py, PyAny>);
 
+/// Reads of a loop by their numbers.
+struct Numbered {
+    ahead: Ahead<ReadResult>,
+    /// Threads on which reads run, which begin with the first one, until all reads are stopped.
+    threads: Option<OnThreads>,
+    /// Number of the next read to begin.
+    next: u64,
+    /// Number of the first read that was not waited for.
+    first: u64,
+    /// Failure of the read before that one, which is kept for a caller that asks again.
+    last: Option<FailedRead>,
+}
+
+impl Numbered {
+    /// Waits for a while until no read runs. Returns whether none does; then no threads are left either.
+    fn stop(&mut self) -> bool {
+        let is_stopped = self.ahead.stop_within(PAUSE).is_ready();
+        if is_stopped {
+            (self.ahead, self.threads) = (Ahead::new(0), None);
+        }
+        is_stopped
+    }
+}
+
 /// Reads that run ahead of a loop on threads of their own, and end in order.
+///
+/// A handler of a signal may raise an exception in the loop after a call has done its work and before the loop knows. Reads therefore have
+/// numbers, from 0: to begin one that has begun does nothing, and the result of the last one that was waited for comes again.
 #[pyclass(frozen, module = "zarr_rust._core")]
 pub(crate) struct Reads {
-    ahead: Mutex<Ahead<ReadResult>>,
+    numbered: Mutex<Numbered>,
     interrupt: Interrupt,
     process: u32,
     max_threads: usize,
-    /// Threads on which reads run, which begin with the first one.
-    threads: PyOnceLock<OnThreads>,
-    /// Whether callers use the memory of reads, so that these have ended when the value is dropped.
-    waits: bool,
 }
 
 impl Drop for Reads {
     /// Ends the requests of reads that nobody waits for.
     fn drop(&mut self) {
-        let ahead = self.ahead.get_mut().unwrap_or_else(PoisonError::into_inner);
         if std::process::id() == self.process {
             self.interrupt.set();
-            if self.waits && !ahead.is_stopped() {
-                // Not at the end of the interpreter, when nobody uses memory any more.
-                Python::try_attach(|py| py.detach(|| while ahead.stop_within(PAUSE).is_pending() {}));
-            }
         } else {
             // A forked child has no threads of its parent, which may hold the locks.
-            std::mem::forget(std::mem::replace(ahead, Ahead::new(0)));
-            if let Some(mut threads) = self.threads.take() {
+            let numbered = self.numbered.get_mut().unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget(std::mem::replace(&mut numbered.ahead, Ahead::new(0)));
+            if let Some(mut threads) = numbered.threads.take() {
                 threads.forget();
             }
         }
@@ -112,45 +134,76 @@ impl Drop for Reads {
 }
 
 impl Reads {
-    fn ahead(&self) -> PyResult<MutexGuard<'_, Ahead<ReadResult>>> {
+    fn numbered(&self) -> PyResult<MutexGuard<'_, Numbered>> {
         if std::process::id() != self.process {
             let message =
                 "reads that another process began, of which a forked child has no threads: begin the loop in the child";
             return Err(PyRuntimeError::new_err(message));
         }
+        let numbered = self.numbered.try_lock();
+        // With the lock, so that no read begins after `close` has stopped all.
         if self.interrupt.is_set() {
             let message =
                 "the reads of this loop were ended, by an error or by another loop that reads into the same memory";
             return Err(PyRuntimeError::new_err(message));
         }
-        self.ahead.try_lock().map_err(|_| PyRuntimeError::new_err("another thread waits for a read of this loop"))
+        numbered.map_err(|_| PyRuntimeError::new_err("another thread waits for a read of this loop"))
+    }
+
+    /// Waits for a while until no read runs. Returns whether none does.
+    fn stop(&self) -> bool {
+        match self.numbered.try_lock() {
+            Ok(mut numbered) => numbered.stop(),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().stop(),
+            // Another thread waits for a read, and looks for the interrupt.
+            Err(TryLockError::WouldBlock) => {
+                thread::sleep(PAUSE);
+                false
+            }
+        }
     }
 }
 
 #[pymethods]
 impl Reads {
     #[new]
-    fn new(threads: usize, waits: bool) -> Self {
+    fn new(threads: usize) -> Self {
         let max_threads = threads.clamp(1, MAX_THREADS);
-        let (ahead, threads) = (Mutex::new(Ahead::new(max_threads)), PyOnceLock::new());
-        Self { ahead, interrupt: Interrupt::default(), process: std::process::id(), max_threads, threads, waits }
+        let numbered = Numbered { ahead: Ahead::new(max_threads), threads: None, next: 0, first: 0, last: None };
+        let (interrupt, process) = (Interrupt::default(), std::process::id());
+        Self { numbered: Mutex::new(numbered), interrupt, process, max_threads }
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        Ok(self.ahead()?.len())
+    /// Raises an exception if the reads were ended, or are those of another process.
+    fn check(&self) -> PyResult<()> {
+        self.numbered().map(drop)
     }
 
-    /// Begins to read boxes of arrays, of each into the rows of an array of numpy.
+    /// Begins to read boxes of arrays, of each into the rows of an array of numpy. Does nothing for the number of a read that has begun.
     fn push(
         &self,
         py: Python<'_>,
+        number: u64,
         reads: Vec<(PyRef<'_, ArrayHandle>, Vec<GivenBox>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
+        let (next, threads) = {
+            let numbered = self.numbered()?;
+            (numbered.next, numbered.threads.clone())
+        };
+        if number < next {
+            return Ok(());
+        }
         let reads = reads.into_iter().map(|(handle, boxes, out)| ReadBoxes::new(py, &handle, boxes, &out));
         let mut reads = reads.collect::<PyResult<Vec<_>>>()?;
-        let threads = self.threads.get_or_try_init(py, || OnThreads::of_process(py, self.max_threads))?;
-        let (interrupt, threads) = (self.interrupt.clone(), threads.clone());
-        self.ahead()?.push(move || {
+        // This runs code of Python, which may ask for the lock.
+        let threads = threads.map_or_else(|| OnThreads::of_process(py, self.max_threads), Ok)?;
+        let interrupt = self.interrupt.clone();
+        let mut numbered = self.numbered()?;
+        if number != numbered.next {
+            return Err(PyRuntimeError::new_err(format!("found read {number}, expected {}", numbered.next)));
+        }
+        numbered.threads.get_or_insert_with(|| threads.clone());
+        numbered.ahead.push(move || {
             let mut failed = None;
             for (number, boxes) in reads.iter_mut().enumerate() {
                 if let Err(error) = threads.run(|| boxes.read(&interrupt)) {
@@ -160,26 +213,45 @@ impl Reads {
             }
             (failed, reads)
         });
+        numbered.next += 1;
         Ok(())
     }
 
-    /// Waits for the first read that was begun and not waited for. Returns which boxes failed, or `None`.
-    fn pop<'py>(&self, py: Python<'py>) -> PyResult<Option<Failed<'py>>> {
-        let mut locked = self.ahead()?;
-        let ahead = &mut *locked;
-        loop {
-            match py.detach(|| ahead.take_within(PAUSE)) {
+    /// Waits for the next read, or returns the result of the last one again. Returns which boxes failed, or `None`.
+    fn wait<'py>(&self, py: Python<'py>, number: u64) -> PyResult<Option<Failed<'py>>> {
+        let mut locked = self.numbered()?;
+        let numbered = &mut *locked;
+        while number == numbered.first {
+            match py.detach(|| numbered.ahead.take_within(PAUSE)) {
+                // The lock is what another thread waits for that ends the reads.
+                Poll::Pending if self.interrupt.is_set() => break,
                 Poll::Pending => py.check_signals()?,
-                Poll::Ready(None) => return Err(PyRuntimeError::new_err("no read was begun")),
+                Poll::Ready(None) => return Err(PyRuntimeError::new_err(format!("read {number} was not begun"))),
                 Poll::Ready(Some((failed, reads))) => {
-                    let failed = failed.map(|(number, error)| {
+                    numbered.first += 1;
+                    numbered.last = failed.map(|(number, error)| {
                         let met = reads.get(number).map(|boxes| boxes.met(&error)).unwrap_or_default();
-                        (number, met, exception(py, &error).into_value(py).into_bound(py).into_any())
+                        (number, met, error)
                     });
-                    return Ok(failed);
                 }
             }
         }
+        if self.interrupt.is_set() {
+            // A read that was ended may have failed by that.
+            drop(locked);
+            return self.check().map(|()| None);
+        }
+        if number.checked_add(1) != Some(numbered.first) {
+            let message = format!("found read {number}, expected {}", numbered.first);
+            return Err(PyRuntimeError::new_err(message));
+        }
+        let Some((number, met, error)) = &numbered.last else { return Ok(None) };
+        let raised = exception(py, error);
+        if !raised.is_instance_of::<PyException>(py) {
+            // Of the handler of a signal, which ran while the exception was made.
+            return Err(raised);
+        }
+        Ok(Some((*number, met.clone(), raised.into_value(py).into_bound(py).into_any())))
     }
 
     /// Ends all reads, and waits until none writes to its memory any more. A forked child has no reads of its parent.
@@ -195,9 +267,36 @@ impl Reads {
     }
 }
 
-impl Reads {
-    /// Waits for a while until no read runs. Returns whether none does.
-    fn stop(&self) -> bool {
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).stop_within(PAUSE).is_ready()
+/// Value that ends reads when it is dropped, and waits until none writes to its memory any more: for a loop that reads into memory of its
+/// caller.
+#[pyclass(frozen, module = "zarr_rust._core")]
+pub(crate) struct ReadsEnd(Py<Reads>);
+
+#[pymethods]
+impl ReadsEnd {
+    #[new]
+    fn new(reads: Py<Reads>) -> Self {
+        Self(reads)
+    }
+}
+
+impl Drop for ReadsEnd {
+    fn drop(&mut self) {
+        // Not at the end of the interpreter, when nobody uses memory any more.
+        Python::try_attach(|py| {
+            // That of the code that drops the loop.
+            let before = PyErr::take(py);
+            match self.0.get().close(py) {
+                // An exception ends the wait, and cannot be raised here. The handler runs again in the code that drops the loop.
+                Err(raised) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => {
+                    let _ = py.import("_thread").and_then(|thread| thread.call_method0("interrupt_main"));
+                }
+                Err(raised) => raised.write_unraisable(py, None),
+                Ok(()) => {}
+            }
+            if let Some(before) = before {
+                before.restore(py);
+            }
+        });
     }
 }

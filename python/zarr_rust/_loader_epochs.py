@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
@@ -112,18 +110,27 @@ class Out:
 
     def __init__(self, batches: Sequence[Any]) -> None:
         self.batches = list(batches)
-        self._loop: weakref.ref[Epoch] | None = None
+        #: The reads of the loop that has the memory, and of those that it ends at present. They stay when the loop is dropped, which may wait
+        #: for them in another thread, or be interrupted.
+        self._reads: list[_core.Reads] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_loop": None}
+        return {**self.__dict__, "_reads": []}
 
-    def give_to(self, loop: Epoch) -> None:
-        """Ends the reads of the loop that had the memory, and waits for those that have begun. If the wait is interrupted, that loop has it
+    def give_to(self, reads: _core.Reads) -> None:
+        """Ends the reads of the loops that had the memory, and waits for those that have begun. If the wait is interrupted, they have it
         still."""
-        last = None if self._loop is None else self._loop()
-        if last is not None:
-            last.close()
-        self._loop = weakref.ref(loop)
+        # Of threads that ask at the same time, the last one to append has the memory: there is no lock that a fork could leave locked.
+        self._reads.append(reads)
+        known = list(self._reads)
+        if reads in known:
+            for other in known[: known.index(reads)]:
+                other.close()
+                try:
+                    self._reads.remove(other)
+                except ValueError:
+                    # Another thread has ended them too.
+                    pass
 
 
 def converter(to: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -304,19 +311,24 @@ class Loader:
 
 
 class Epoch(Iterator[Any]):
-    """A loop over the batches of an epoch, or one batch of it."""
+    """A loop over the batches of an epoch, or one batch of it.
+
+    A handler of a signal may raise an exception after each call here, and the loop may go on nevertheless. All that a batch needs therefore
+    follows from the number of the next batch, which is counted when nothing can fail any more: each step before may be done again.
+    """
 
     def __init__(self, loader: Loader, batches: Batches, epoch: int, first: int, *, is_alone: bool = False) -> None:
         self._loader = loader
         self._batches = batches
         self._epoch = epoch
-        self._is_alone = is_alone
         self._end = min(first + 1, batches.count) if is_alone else batches.count
-        #: The next batch to give, and the first of those whose read was not begun.
-        self._next = first
-        self._unread = first - first % batches.together
+        #: The first batch, and the next one to give.
+        self._first = self._next = first
+        #: The first batch of the first read.
+        self._start = first - first % batches.together
         self._convert = converter(loader._to)
         out = None if is_alone else loader._out
+        #: The memory of the caller.
         self._out = None if out is None else [loader._sources.arrays_of(batch) for batch in out.batches]
         self._is_direct = batches.is_direct
         size = sum(math.prod(shape) * handle.dtype.itemsize for shape, handle in zip(loader._shapes, loader._sources.handles))
@@ -327,111 +339,114 @@ class Epoch(Iterator[Any]):
         if self._out is not None and self._is_direct:
             self._depth = min(self._depth, len(self._out))
             self._ahead = min(self._ahead, len(self._out) - 1)
-        self._reads = _core.Reads(1 if is_alone else self._depth, self._out is not None)
-        #: Reads that were begun: the first batch, the one after the last, the boxes and the memory of each array.
-        self._begun: deque[tuple[int, int, list[list[Box]], list[np.ndarray[Any, Any]]]] = deque()
-        #: Batches that were read, and not given: the memory, and the rows of it if it has those of several batches.
-        self._ready: deque[tuple[list[np.ndarray[Any, Any]], Ints | None]] = deque()
-        #: How many batches were in memory of the caller.
-        self._turn = 0
+        self._reads = _core.Reads(1 if is_alone else self._depth)
+        #: How many reads there are, and how many have begun.
+        self._count = max(0, -(-(self._end - self._start) // batches.together))
+        self._unread = 0
+        #: By the numbers of reads that have begun, the boxes and the memory of each array.
+        self._begun: dict[int, tuple[list[list[Box]], list[np.ndarray[Any, Any]]]] = {}
+        #: The read whose batches are given at present: its number, the memory, and for each batch the rows of it, if it has those of several
+        #: batches.
+        self._ready: tuple[int, list[np.ndarray[Any, Any]], list[Ints] | None] | None = None
+        #: Ends the reads when the loop is dropped. If the wait for them is interrupted, they have the memory still, and the next loop waits.
+        self._reads_end = None if out is None else _core.ReadsEnd(self._reads)
         if out is not None:
-            out.give_to(self)
+            out.give_to(self._reads)
 
     def __next__(self) -> Any:
         if self._next >= self._end:
             if self._next == self._batches.count and self._loader._epoch == self._epoch:
-                self._next += 1
                 self._loader.set_epoch(self._epoch + 1)
+                self._next += 1
             raise StopIteration
-        batch = self.take()
+        batch = self._batch()
+        # There is no call behind this, after which a handler of a signal could raise.
+        self._next += 1
         self._loader._given = self._next
         return batch
 
-    def take(self) -> Any:
-        """The next batch."""
-        if not self._ready:
-            self._read()
-        arrays, rows = self._ready[0]
-        batch = self._batch_of(arrays, rows)
-        # A batch is given after nothing about it can fail any more.
-        self._ready.popleft()
-        self._next += 1
-        if self._out is not None and rows is not None:
-            self._turn += 1
-        return batch
+    def _batch(self) -> Any:
+        """The next batch, which comes again if it is asked for again."""
+        self._reads.check()
+        at, in_read = divmod(self._next - self._start, self._batches.together)
+        ready = self._ready
+        if ready is None or ready[0] != at:
+            # The memory of batches that were given is theirs alone.
+            self._ready = None
+            ready = self._read(at)
+            if not self._is_direct:
+                self._ready = ready
+        _, memory, rows = ready
+        return self._batch_of(memory, None if rows is None else rows[in_read])
 
     def alone(self, kept: list[np.ndarray[Any, Any]] | None) -> tuple[Any, list[np.ndarray[Any, Any]]]:
         """The only batch, and the memory that it was read to. ``kept`` is such memory, if it is there."""
         if kept is None:
-            self._read()
-            kept, rows = self._ready[0]
+            _, kept, rows = self._read(0)
         else:
-            first = self._unread
-            of_batches = self._batches.rows(first, min(first + self._batches.together, self._batches.count))
-            rows = None if of_batches is None else of_batches[self._next - first]
-        return self._batch_of(kept, rows), kept
+            rows = self._batches.rows(*self._of_read(0))
+        return self._batch_of(kept, None if rows is None else rows[self._next - self._start]), kept
 
     def _batch_of(self, arrays: list[np.ndarray[Any, Any]], rows: Ints | None) -> Any:
         if rows is not None:
             arrays = self._gathered(arrays, rows)
         return self._loader._sources.batch([self._convert(array) for array in arrays])
 
-    def close(self) -> None:
-        """Ends all reads, and waits for those that have begun."""
-        self._reads.close()
+    def _of_read(self, number: int) -> tuple[int, int]:
+        """The first batch of a read, and the one after its last."""
+        first = self._start + number * self._batches.together
+        return first, min(first + self._batches.together, self._batches.count)
 
-    def _read(self) -> None:
-        """Waits for the batches that are read next, and begins to read those after them."""
-        self._begin(self._depth)
-        first, end, boxes, memory = self._begun[0]
-        failed = self._reads.pop()
-        self._begun.popleft()
+    def _read(self, number: int) -> tuple[int, list[np.ndarray[Any, Any]], list[Ints] | None]:
+        """Waits for a read, and begins to read what comes after it."""
+        for old in [old for old in self._begun if old < number]:
+            self._begun.pop(old, None)
+        self._begin(number + self._depth)
+        first, end = self._of_read(number)
+        boxes, memory = self._begun[number]
+        failed = self._reads.wait(number)
         if failed is not None:
-            number, met, error = failed
+            of_array, met, error = failed
             # The loop ends here, and its epoch does not.
+            located = self._located(error, first, end, of_array, [boxes[of_array][at] for at in met] or boxes[of_array])
+            self._reads.close()
             self._next = self._batches.count + 1
-            self.close()
-            raise self._located(error, first, end, number, [boxes[number][at] for at in met] or boxes[number])
+            raise located
         rows = self._batches.rows(first, end)
-        if rows is None:
-            self._ready.append((memory, None))
-        else:
-            # Batches before the one with which the loop goes on were given before.
-            self._ready.extend((memory, of_batch) for of_batch in rows[self._next - first :])
-        self._begin(self._ahead)
+        self._begin(number + 1 + self._ahead)
+        return number, memory, rows
 
-    def _begin(self, depth: int) -> None:
-        while len(self._begun) < depth and self._unread < self._end:
-            first, end = self._unread, min(self._unread + self._batches.together, self._batches.count)
-            boxes = self._batches.boxes(first, end)
-            memory = self._memory(boxes)
+    def _begin(self, end: int) -> None:
+        """Begins the reads before number ``end``."""
+        while self._unread < min(end, self._count):
+            number = self._unread
+            if number not in self._begun:
+                boxes = self._batches.boxes(*self._of_read(number))
+                self._begun[number] = (boxes, self._memory(number, boxes))
+            boxes, memory = self._begun[number]
             parts = []
             for handle, of_array, array in zip(self._loader._sources.handles, boxes, memory):
                 rows = sum(lens[0] for _, lens in of_array)
                 parts.append((handle, of_array, array.reshape(rows, *of_array[0][1][1:])))
-            self._reads.push(parts)
-            self._begun.append((first, end, boxes, memory))
-            self._unread = end
+            self._reads.push(number, parts)
+            self._unread = number + 1
 
-    def _memory(self, boxes: list[list[Box]]) -> list[np.ndarray[Any, Any]]:
-        """Memory for boxes of all arrays, in the shapes of batches."""
+    def _memory(self, number: int, boxes: list[list[Box]]) -> list[np.ndarray[Any, Any]]:
+        """Memory for the boxes of all arrays of a read, in the shapes of batches."""
         memory = []
-        turn = self._turn
-        for number, (of_array, shape, handle) in enumerate(zip(boxes, self._loader._shapes, self._loader._sources.handles)):
+        for at, (of_array, shape, handle) in enumerate(zip(boxes, self._loader._shapes, self._loader._sources.handles)):
             rows = sum(math.prod(lens) for _, lens in of_array) // math.prod(shape[1:])
             if self._out is not None and self._is_direct:
-                memory.append(self._out[turn % len(self._out)][number][:rows])
+                memory.append(self._out[number % len(self._out)][at][:rows])
             else:
                 memory.append(np.empty((rows, *shape[1:]), handle.dtype))
-        if self._out is not None and self._is_direct:
-            self._turn += 1
         return memory
 
     def _gathered(self, memory: list[np.ndarray[Any, Any]], rows: Ints) -> list[np.ndarray[Any, Any]]:
         """A batch of rows of what was read."""
         if self._out is None:
             return [array[rows] for array in memory]
-        out = [array[: len(rows)] for array in self._out[self._turn % len(self._out)]]
+        out = [array[: len(rows)] for array in self._out[(self._next - self._first) % len(self._out)]]
         for array, target in zip(memory, out):
             np.take(array, rows, axis=0, out=target, mode="clip")
         return out
