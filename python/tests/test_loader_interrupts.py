@@ -172,6 +172,60 @@ def test_one_of_the_loops_that_threads_begin_has_the_memory(folder: Path) -> Non
     assert loader._out is not None and len(loader._out._reads) == 1
 
 
+def test_threads_read_batches_by_number(folder: Path) -> None:
+    loader = Rows(array(folder, "label"), 5, 2, shuffle_buffer=30, seed=1)
+    due = [batch.tolist() for batch in loader]
+    loader.set_epoch(0)
+    share, first = loader._share(), 3
+
+    class Kept(tuple):  # type: ignore[type-arg]
+        """Rows that were kept, which another thread replaces when they are looked at."""
+
+        def __getitem__(self, key: Any) -> Any:
+            loader._kept = (share, 0, 0, [np.full(30, -1, "i2")])
+            return tuple.__getitem__(self, key)
+
+    assert loader[first].tolist() == due[first] and loader._kept is not None
+    loader._kept = Kept(loader._kept)  # type: ignore[assignment]
+    assert loader[first + 1].tolist() == due[first + 1]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(10):
+            assert [batch.tolist() for batch in threads.map(loader.__getitem__, range(len(loader)))] == due
+
+
+def test_rows_are_kept_where_nobody_writes(tmp_path: Path) -> None:
+    made = zarr_rust.create_array(tmp_path / "x.zarr", shape=(40,), chunks=(10,), dtype="i4", fill_value=1)
+    loader = Rows(made, 5, 2, shuffle_buffer=40)
+    assert (loader[0] == 1).all()
+    made[:] = 7
+    assert (loader[0] == 7).all() and loader._kept is None
+    loader = Rows(zarr_rust.open_array(tmp_path / "x.zarr"), 5, 2, shuffle_buffer=40)
+    for again in (lambda: loader.set_epoch(0), lambda: iter(loader)):
+        assert (loader[0] == made[0]).all() and loader._kept is not None
+        made[:] = made[0] + 1
+        again()
+        assert loader._kept is None and (loader[0] == made[0]).all()
+
+
+def test_a_state_is_that_of_its_share(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import types
+
+    worker: list[Any] = [None]
+    names = types.SimpleNamespace(get_worker_info=lambda: worker[0])
+    monkeypatch.setitem(sys.modules, "torch.utils.data", names)
+    due = [batch.tolist() for batch in Rows(array(folder, "label"), 5, 2, seed=1)]
+    loader = Rows(array(folder, "label"), 5, 2, seed=1, worker="torch")
+    loader.load_state_dict({**loader.state_dict(), "batch": 2})
+    worker[0] = types.SimpleNamespace(id=1, num_workers=2)
+    with pytest.raises(ValueError, match=r"batch 2 of epoch 0 of share \[0, 1\], expected share \[1, 2\]"):
+        iter(loader)
+    # One worker reads all.
+    worker[0] = types.SimpleNamespace(id=0, num_workers=1)
+    assert [batch.tolist() for batch in loader] == due[2:]
+    worker[0] = types.SimpleNamespace(id=1, num_workers=2)
+    assert len(list(loader)) > 0
+
+
 def test_signals_end_the_wait_of_a_loop_that_is_dropped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, begin = threading.Event(), _asked.Asked.begin_get
     release = threading.Event()

@@ -146,6 +146,10 @@ def converter(to: str | Callable[[Any], Any]) -> Callable[[Any], Any]:
     raise ValueError(f'to={to!r}: expected "numpy", "torch", "dlpack" or a function of an array')
 
 
+def _numbers(share: Share | None) -> list[int] | None:
+    return None if share is None else [share.index, share.count]
+
+
 class Loader:
     """The base of loaders: their arguments, and where a loop stands."""
 
@@ -185,8 +189,10 @@ class Loader:
         #: Batches of the epoch that were given, and those after which the next loop begins.
         self._given = 0
         self._resumed = 0
+        #: The share that a state was loaded for.
+        self._share_resumed: Share | None = None
         #: The rows that were read last for a batch that was asked for by its number, with the share, the epoch and the first batch that they
-        #: are of.
+        #: are of. Only of arrays that are read-only, since writes would not be seen.
         self._kept: tuple[Share, int, int, list[np.ndarray[Any, Any]]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -230,14 +236,15 @@ class Loader:
         stood."""
         if not isinstance(epoch, int) or epoch < 0:
             raise ValueError(f"epoch {epoch!r}: expected a number from 0")
+        self._kept = None
         if epoch == self._epoch and self._resumed:
             return
         self._epoch, self._given, self._resumed = epoch, 0, 0
 
-    def _by_number(self, number: int) -> tuple[Share, Batches, int]:
-        """The share and batches of the epoch, and the number of one of them, from 0."""
+    def _by_number(self, number: int, epoch: int) -> tuple[Share, Batches, int]:
+        """The share and batches of an epoch, and the number of one of them, from 0."""
         share = self._share()
-        batches = self._batches(share, self._epoch)
+        batches = self._batches(share, epoch)
         if not -batches.count <= number < batches.count:
             raise IndexError(f"batch {number} of {batches.count}")
         return share, batches, number % batches.count
@@ -252,24 +259,30 @@ class Loader:
         return self._batches(self._share(), self._epoch).count
 
     def __iter__(self) -> Iterator[Any]:
-        first = self._resumed
-        epoch = Epoch(self, self._batches(self._share(), self._epoch), self._epoch, first)
-        self._given, self._resumed = first, 0
+        first, share = self._resumed, self._share()
+        if first and share != self._share_resumed:
+            raise ValueError(
+                f"state: found batch {first} of epoch {self._epoch} of share {_numbers(self._share_resumed)}, expected share {_numbers(share)}, "
+                "that of this process: workers go on at an epoch, so set_epoch of another one"
+            )
+        epoch = Epoch(self, self._batches(share, self._epoch), self._epoch, first)
+        self._given, self._resumed, self._kept = first, 0, None
         return epoch
 
     def __getitem__(self, number: int) -> Any:
         """Reads a batch of the epoch: all may be asked for in any order, as torch asks a source of the map style. With ``shuffle_buffer`` the
-        rows of all batches that are mixed are read, and kept for the next call: batches side by side cost the least."""
+        rows of all batches that are mixed are read: batches side by side cost the least, since the rows are kept for the next call if all
+        arrays are read-only, until a loop begins or :meth:`set_epoch` is called. Writes of others meanwhile are not seen."""
         self._check_numbers()
-        share, batches, number = self._by_number(number)
+        number_of_epoch = self._epoch
+        share, batches, number = self._by_number(number, number_of_epoch)
         first = number - number % batches.together
-        kept = None
-        if self._kept is not None and self._kept[:3] == (share, self._epoch, first):
-            kept = self._kept[3]
-        epoch = Epoch(self, batches, self._epoch, number, is_alone=True)
-        batch, memory = epoch.alone(kept)
-        if not batches.is_direct:
-            self._kept = (share, self._epoch, first, memory)
+        # Other threads may set it meanwhile.
+        kept = self._kept
+        rows = kept[3] if kept is not None and kept[:3] == (share, number_of_epoch, first) else None
+        batch, memory = Epoch(self, batches, number_of_epoch, number, is_alone=True).alone(rows)
+        if not batches.is_direct and all(node.read_only for node in self._sources.handles):
+            self._kept = (share, number_of_epoch, first, memory)
         return batch
 
     def state_dict(self) -> dict[str, Any]:
@@ -301,7 +314,7 @@ class Loader:
             raise ValueError(f"state: found batch {batch!r} of {due['batches']}")
         self._resumed = 0
         self.set_epoch(epoch)
-        self._given = self._resumed = batch
+        self._given, self._resumed, self._share_resumed = batch, batch, share
 
     def to_torch(self) -> Any:
         """The loader as a ``torch.utils.data.IterableDataset``, of which each worker of a ``DataLoader(..., batch_size=None)`` reads its part."""

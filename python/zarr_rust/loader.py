@@ -135,7 +135,7 @@ class Boxes(Loader):
 
     def starts(self, batch: int) -> Ints:
         """The first indices of the boxes of a batch of the epoch, in elements of the first array: one row for each box."""
-        share, _, number = self._by_number(batch)
+        share, _, number = self._by_number(batch, self.epoch)
         return self._batches(share, self.epoch).starts(number, number + 1)
 
 
