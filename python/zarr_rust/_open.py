@@ -60,9 +60,10 @@ def open(
     ``{"region": "eu-central-1"}``; credentials are taken from the environment where they are not given.
 
     ``cache`` keeps decoded chunks, inner chunks and indexes of shards in memory: reads of them cost no request and no decoding, and a chunk
-    that several threads read at the same time is read once. It is a number of bytes, a text such as ``"1GiB"``, or a :class:`Cache` that
-    several nodes share, whose :meth:`~Cache.stats` count. All arrays that are opened from one group share its cache. What is written through
-    them is seen at once; what others write, also through arrays that were opened by themselves, is not, as long as old chunks are kept:
+    that several threads read at the same time is read once (in a forked child, reads ahead of a loop read it each). It is a number of bytes,
+    a text such as ``"1GiB"``, or a :class:`Cache` that several nodes share, whose :meth:`~Cache.stats` count. All arrays that are opened from
+    one group share its cache. What is written through them is seen at once; what others write, also through arrays that were opened by
+    themselves, is not, as long as old chunks are kept:
     ``cache.clear()``.
 
     >>> import tempfile, zarr_rust
