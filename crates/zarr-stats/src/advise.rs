@@ -38,6 +38,7 @@ pub use storage::{Prices, Storage};
 pub use subject::Subject;
 
 use crate::bench::candidates;
+use crate::lossless::keeps_numbers;
 use crate::sample::Sample;
 use climb::Counted;
 use cost::Costs;
@@ -152,7 +153,7 @@ impl Advice {
     }
 
     /// Costs of the layout that an array has, and of one with other shapes that was found for another array of its data set. The codecs are
-    /// those of that layout, or those of this array if it cannot have them or if they lose something of its elements.
+    /// those of that layout, or those of this array if it cannot have them or if they may lose something of its elements.
     ///
     /// # Errors
     /// As those of [`on`](Self::on).
@@ -164,7 +165,9 @@ impl Advice {
         let (axes, sample) = prepared(subject, options)?;
         let costs = Costs::new(subject, &axes, options)?;
         let present = costs.of_present(sample.as_ref())?;
-        let codecs = codecs_of(subject, sample.as_ref(), layout, options).ok().filter(|codecs| codecs.is_lossless);
+        // A sample does not tell that codecs lose nothing of all elements, nor of those that are written later.
+        let codecs = codecs_of(subject, sample.as_ref(), layout, options).ok();
+        let codecs = codecs.filter(|codecs| codecs.is_lossless && codecs.configs.iter().all(keeps_numbers));
         let own = || {
             let text = subject.present.as_ref().map(|present| chain_json(&present.codecs));
             let measured = sample.as_ref().zip(text).and_then(|(sample, text)| {
@@ -228,7 +231,13 @@ fn measure(subject: &Subject, sample: Option<&Sample>, options: &AdviseOptions) 
         let Some(longest) = chunk.iter_mut().max() else { break };
         *longest = longest.div_ceil(2);
     }
-    sample.measure(&chunk, &texts, options.time)
+    let mut measured = sample.measure(&chunk, &texts, options.time)?;
+    for codecs in &mut measured {
+        // The codecs that the array has were chosen for it. Of others a sample does not tell that they lose nothing of all elements.
+        let is_own = subject.present.as_ref().is_some_and(|present| present.codecs == codecs.configs);
+        codecs.is_lossless &= is_own || codecs.configs.iter().all(keeps_numbers);
+    }
+    Ok(measured)
 }
 
 /// The lossless codecs with the shortest times for reading, and writing if something is written.

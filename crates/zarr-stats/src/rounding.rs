@@ -103,7 +103,7 @@ impl ErrorBound {
         };
         let (form, mantissa) = (rounding.form, rounding.form.mantissa());
         let keep = AtomicU32::new(rounding.marks.iter().map(|&mark| form.kept(mark).1).max().unwrap_or(1));
-        let found = rounding.pass(array, options, |elements| {
+        let look = |elements: &[u64]| {
             let mut enough = keep.load(Ordering::Relaxed);
             for &bits in elements {
                 let holds = |keep: u32| {
@@ -116,7 +116,11 @@ impl ErrorBound {
                 }
             }
             keep.fetch_max(enough, Ordering::Relaxed);
-        })?;
+        };
+        if rounding.fill.iter().any(|&bits| !form.value(bits).is_finite()) {
+            look(&rounding.fill);
+        }
+        let found = rounding.pass(array, options, look)?;
         Ok(if found { Ok(keep.into_inner()) } else { Err(Unmeasurable::TooFew(0)) })
     }
 }
@@ -135,7 +139,7 @@ impl LargestError {
         };
         let form = rounding.form;
         let found = Mutex::new((Self::default(), None));
-        rounding.pass(array, options, |elements| {
+        let look = |elements: &[u64]| {
             let (mut error, mut changed) = (Self::default(), None);
             for &bits in elements {
                 let (from, to) = (form.value(bits), form.value(form.round_bits(bits, keep)));
@@ -148,7 +152,11 @@ impl LargestError {
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.0.merge(error);
             found.1 = found.1.or(changed);
-        })?;
+        };
+        if rounding.fill.iter().any(|&bits| !form.value(bits).is_finite()) {
+            look(&rounding.fill);
+        }
+        rounding.pass(array, options, look)?;
         let (error, changed) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(changed.map_or(Ok(error), Err))
     }
@@ -160,6 +168,8 @@ struct Rounding {
     form: FloatForm,
     /// Marks of missing data.
     marks: Vec<f64>,
+    /// Bits of the fill value, which is encoded beside the elements that are stored.
+    fill: Vec<u64>,
 }
 
 impl Rounding {
@@ -169,7 +179,7 @@ impl Rounding {
         if is_packed(array)? {
             return Ok(Err(Unmeasurable::Packed));
         }
-        Ok(Ok(Self { form, marks: marks(form, array)? }))
+        Ok(Ok(Self { form, marks: marks(form, array)?, fill: form.bits(array.fill_value().bytes()) }))
     }
 
     /// Whether a number, given by its bits, has the same meaning when it is rounded: NaN, an infinite number or a mark stays what it is, and
@@ -187,8 +197,8 @@ impl Rounding {
         rounded.is_finite() && !is_mark(rounded)
     }
 
-    /// Looks at the bits of all stored elements of an array, part by part, on several threads. Returns whether any is a number that is not
-    /// missing.
+    /// Looks at the bits of all stored elements of an array, part by part, on several threads. Returns whether any is a number that is neither
+    /// missing nor zero: an array of zeros has no numbers yet.
     fn pass(&self, array: &Array, options: &RoundingOptions, look: impl Fn(&[u64]) + Sync) -> Result<bool> {
         let (grid, part, item) = (array.chunk_grid(), array.part_shape().to_vec(), u64::from(self.form.width() / 8));
         let layout = Layout { array, grid, is_stored: true, part, item };
@@ -197,7 +207,7 @@ impl Rounding {
         let mut parts = ChunkParts::new(&layout, region, options.memory, |_| 0)?;
         let is_number = |&bits: &u64| {
             let number = self.form.value(bits);
-            number.is_finite() && (number == 0.0 || !self.marks.contains(&number))
+            number.is_finite() && number != 0.0 && !self.marks.contains(&number)
         };
         let found = AtomicBool::new(false);
         loop {

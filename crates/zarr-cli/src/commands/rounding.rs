@@ -20,17 +20,15 @@ use zarr::hierarchy::{node_exists, open_node};
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, NamedConfig, Value};
 use zarr::meta::text::rounded as digits;
-use zarr::stats::{BitInformation, ErrorBound, LargestError, RoundingOptions, Unmeasurable, chunk_codecs};
+use zarr::stats::{
+    BitInformation, ErrorBound, LargestError, RoundingOptions, Unmeasurable, chunk_codecs, keeps_numbers,
+};
 use zarr::{Array, NewArray, Store};
 
 /// Number of bytes of elements on which the information of bits is measured.
 const SAMPLE: u64 = 16 << 20;
 /// Software that rounds, for the variable that describes it.
 const IMPLEMENTATION: &str = concat!("zarr ", env!("CARGO_PKG_VERSION"), " in Rust");
-/// Codecs that may change numbers.
-const LOSSY: [&str; 9] =
-    ["astype", "bitround", "cast_value", "delta", "fixedscaleoffset", "quantize", "scale_offset", "zfp", "zfpy"];
-
 /// How the variables of a conversion are rounded.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Rounding {
@@ -96,7 +94,7 @@ impl Rounding {
             let looked = RoundingOptions::default().memory(memory).region(region);
             let array = Array::from_found(&source.store, node.clone(), &context.registry, context.options());
             let rounded = array.map_err(Failure::from).and_then(|array| match self.of(&array, &looked)? {
-                Ok(rounded) => Ok(Ok((behind(&array, rounded.bits, codecs, self, context)?, rounded))),
+                Ok(rounded) => Ok(Ok((behind(&array, rounded.bits, codecs, context)?, rounded))),
                 Err(why) => Ok(Err(why)),
             });
             match rounded {
@@ -198,8 +196,8 @@ fn short(name: &str) -> &str {
     name.trim_start_matches("numcodecs.").trim_start_matches("zarrs.")
 }
 
-/// Codecs of an array with the rounding in front: those of the array, or `given`. With a bound of the error they must not change numbers.
-fn behind(array: &Array, bits: u32, given: Option<&str>, rounding: Rounding, context: &Context) -> Result<CodecList> {
+/// Codecs of an array with the rounding in front: those of the array, or `given`. They must not change numbers.
+fn behind(array: &Array, bits: u32, given: Option<&str>, context: &Context) -> Result<CodecList> {
     let others = match given.map(str::trim) {
         Some("none" | "") => Vec::new(),
         Some(given) => CodecList::parse(given)
@@ -208,10 +206,8 @@ fn behind(array: &Array, bits: u32, given: Option<&str>, rounding: Rounding, con
         // Elements that were rounded already stay as they are by a second rounding.
         None => chunk_codecs(array).into_iter().filter(|codec| short(&codec.name) != "bitround").collect(),
     };
-    let lossy = others.iter().find(|codec| LOSSY.contains(&short(&codec.name)));
-    if let Some(codec) = lossy.filter(|_| rounding.max_error.is_some()) {
-        let message =
-            format!("{}: the codec {} may change rounded numbers by more than --max-error", array.path(), codec.name);
+    if let Some(codec) = others.iter().find(|codec| !keeps_numbers(codec)) {
+        let message = format!("{}: the codec {} may change rounded numbers once more", array.path(), codec.name);
         return Err(Failure::usage(message).with_hint("--codecs names codecs that lose nothing, such as zstd(3)"));
     }
     let text = match given.map(str::trim) {

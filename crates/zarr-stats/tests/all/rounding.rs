@@ -124,7 +124,9 @@ fn arrays_without_numbers_are_not_rounded() {
     let bound = ErrorBound::Absolute(1.0);
     let new = NewArray::new(&[3], "float32").attribute("missing_value", 7.5);
     let none = create(&memory(), "/", new.clone());
-    for array in [none, of(&[f32::NAN, 7.5, f32::INFINITY], new.clone())] {
+    // Zeros that are stored are no numbers yet.
+    let zeros = of(&[0.0; 3], new.clone().fill(5.0));
+    for array in [none, of(&[f32::NAN, 7.5, f32::INFINITY], new.clone()), zeros] {
         assert_eq!(bound.keepbits(&array, &RoundingOptions::default()).unwrap(), Err(Unmeasurable::TooFew(0)));
     }
     // A part of an array has its own bound.
@@ -132,6 +134,18 @@ fn arrays_without_numbers_are_not_rounded() {
     let bits = |region| ErrorBound::Absolute(1e-3).keepbits(&array, &RoundingOptions::default().region(region));
     let first = zarr_grid::Region::from_ranges(std::slice::from_ref(&(0..1)));
     assert_eq!((bits(Some(first)).unwrap(), bits(None).unwrap()), (Ok(3), Ok(8)));
+}
+
+#[test]
+fn a_fill_value_that_rounding_would_change_is_looked_at() {
+    // Its bits would overflow to zero; it is encoded beside elements of the same chunk.
+    let new = NewArray::new(&[4], "float32").chunks(&[2]).fill("0xffffffff").codecs("none").unwrap();
+    let array = create(&memory(), "/", new);
+    array.write(0..2, &[1.0_f32, 1.3]).unwrap();
+    let keep = ErrorBound::Absolute(1.0).keepbits(&array, &RoundingOptions::default()).unwrap().unwrap();
+    assert_eq!(keep, 23);
+    let found = LargestError::of_rounding(&array, 3, &RoundingOptions::default()).unwrap().unwrap_err();
+    assert!(matches!(found, Unmeasurable::Changed { bits: 3, .. }), "{found}");
 }
 
 #[test]

@@ -47,25 +47,25 @@ pub(super) fn run(
         quoted(&target(&location.address)),
         dialect_option(given.dialect)
     );
-    let commands = commands(&rows, &ends, location, !arrays.left_out.is_empty());
+    let commands = commands(&rows, &ends, location);
     context.print(
         || json(&rows, &advice, options, &commands, &arrays.left_out),
         || text(&rows, &advice, options, &commands, &arrays.left_out),
     )
 }
 
-/// Returns the commands that make the layouts: one for all nodes that stay as they are, and one for each array. `ends` are source, target and
-/// dialect, `has_others` says whether there are other arrays.
-fn commands(rows: &[Row], ends: &str, location: &NodeLocation, has_others: bool) -> Vec<String> {
+/// Returns the commands that make the layouts: one for everything that stays as it is, groups and files beside nodes among it, and one for
+/// each array. `ends` are source, target and dialect.
+fn commands(rows: &[Row], ends: &str, location: &NodeLocation) -> Vec<String> {
     let node =
         if location.path.is_root() { String::new() } else { format!(" --node {}", quoted(&location.path.to_string())) };
     let excluded: String = rows.iter().map(|row| format!(" --exclude {}", quoted(&row.path))).collect();
-    let others = has_others.then(|| format!("zarr convert {ends}{node}{excluded}"));
+    let others = format!("zarr convert {ends}{node}{excluded}");
     let of_row = |row: &Row| {
         let layout = layout_options(&row.advised, row.present.as_ref());
         format!("zarr convert {ends} --node {} {layout}", quoted(&row.path))
     };
-    others.into_iter().chain(rows.iter().map(of_row)).collect()
+    std::iter::once(others).chain(rows.iter().map(of_row)).collect()
 }
 
 /// Arrays of a data set.

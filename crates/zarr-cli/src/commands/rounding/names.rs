@@ -8,7 +8,17 @@ use zarr::meta::{NodePath, StoredNode};
 /// Name of the variable that describes the rounding, as in the examples of CF 8.4.
 const CONTAINER: &str = "quantization_info";
 /// Standard names of coordinates.
-const PLACES: [&str; 5] = ["latitude", "longitude", "time", "projection_x_coordinate", "projection_y_coordinate"];
+const PLACES: [&str; 7] = [
+    "grid_latitude",
+    "grid_longitude",
+    "latitude",
+    "longitude",
+    "projection_x_coordinate",
+    "projection_y_coordinate",
+    "time",
+];
+/// Attributes that name variables which are no data, beside those that data sets know; UGRID has those that end with `_coordinates`.
+const NAMING: [&str; 2] = ["ancillary_variables", "nodes"];
 
 /// Paths of arrays that are no data variables: those with the name of a dimension of an array in their group, those that attributes of arrays or
 /// groups name, and those whose own attributes say that they are coordinates.
@@ -30,8 +40,11 @@ pub(in crate::commands) fn no_data_variables(nodes: &[StoredNode]) -> BTreeSet<N
             found.insert(node.path.clone());
         }
         found.extend(dimensions.iter().filter_map(|name| group.join(name).ok()));
-        let others = attributes.get("ancillary_variables").and_then(Value::as_str).unwrap_or_default();
-        for name in named_variables(attributes).iter().map(String::as_str).chain(others.split_whitespace()) {
+        let is_naming = |name: &str| NAMING.contains(&name) || name.ends_with("_coordinates") || name == "grid_mapping";
+        let lists = attributes.iter().filter(|(name, _)| is_naming(name)).filter_map(|(_, value)| value.as_str());
+        // Behind a colon: a grid mapping lists the coordinates that it is for.
+        let others = lists.flat_map(str::split_whitespace).map(|word| word.trim_end_matches(':'));
+        for name in named_variables(attributes).iter().map(String::as_str).chain(others) {
             // A name may be that of a variable of a group above.
             let groups: Vec<NodePath> = match name.strip_prefix('/') {
                 Some(_) => vec![NodePath::root()],
@@ -48,9 +61,15 @@ pub(in crate::commands) fn no_data_variables(nodes: &[StoredNode]) -> BTreeSet<N
 fn is_coordinate(attributes: &Map) -> bool {
     let text = |name: &str| attributes.get(name).and_then(Value::as_str).unwrap_or_default();
     let units = text("units");
+    // `degrees_north`, `degree_N`, `degreesE` and the like.
+    let is_place = |units: &str| {
+        let rest = units.strip_prefix("degree").map(|rest| rest.trim_start_matches('s').trim_start_matches('_'));
+        matches!(rest, Some("north" | "east" | "n" | "e"))
+    };
     !text("axis").is_empty()
+        || !text("positive").is_empty()
         || units.contains(" since ")
-        || units.starts_with("degrees_") && (units.ends_with("north") || units.ends_with("east"))
+        || is_place(&units.to_ascii_lowercase())
         || PLACES.contains(&text("standard_name"))
 }
 
