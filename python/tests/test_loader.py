@@ -388,6 +388,7 @@ def test_a_loop_over_a_bucket_reads_ahead(folder: Path) -> None:
             list(loader)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_signals_end_the_wait(folder: Path) -> None:
     release = threading.Event()
     import zarr

@@ -226,6 +226,7 @@ def test_a_state_is_that_of_its_share(folder: Path, monkeypatch: pytest.MonkeyPa
     assert len(list(loader)) > 0
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_signals_end_the_wait_of_a_loop_that_is_dropped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, begin = threading.Event(), _asked.Asked.begin_get
     release = threading.Event()
