@@ -11,7 +11,7 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
         "open",
         "Open",
         "Functions that open what is stored, by its address: a path, a URL, or a store of zarr-python, fsspec or obstore.",
-        ["open", "open_array", "open_group", "open_async", "open_consolidated", "dataset", "load", "tree"],
+        ["open", "open_array", "open_group", "open_async", "open_consolidated", "dataset", "load", "tree", "Cache"],
     ),
     (
         "create",
@@ -24,6 +24,7 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
     ("group", "Group", "A group that is open: the nodes in it, and its attributes.", ["Group", "Attributes"]),
     ("dataset", "Dataset", "A group as a data set: variables with named dimensions, decoded as xarray decodes them.", ["Dataset", "Variable", "Table"]),
     ("polars", "Polars", "Lazy frames over data sets, whose filters become selections.", ["polars"]),
+    ("loader", "Loader", "Batches of boxes or rows for training loops, read ahead.", ["loader"]),
     (
         "convert",
         "Convert",
@@ -46,7 +47,7 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
         "manifest",
         "Manifests",
         "Checksums of stored values, as `sha256sum` and DANDI have them, and checks of copies.",
-        ["manifest", "check_manifest", "Manifest"],
+        ["manifest", "check_manifest", "Manifest", "ManifestDifference"],
     ),
     ("ome", "OME-Zarr", "Metadata of images: axes, scales and channels, in the versions 0.4, 0.5 and 0.6.", ["ome"]),
     ("errors", "Errors", "Exceptions and warnings, all of which say where: store, node, chunk, key.", ["errors"]),
@@ -60,7 +61,7 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
 ELSEWHERE = {"ZarrError": "errors", "from_dask": "dask", "enable": "pipeline", "disable": "pipeline"}
 #: The crate that stands first.
 FACADE = "zarr-rs"
-MODULES = ("errors", "ome", "xarray", "dask", "polars", "pipeline")
+MODULES = ("errors", "ome", "xarray", "dask", "polars", "pipeline", "loader")
 INHERITED = ("Array", "Group", "Dataset", "Variable", "Attributes")
 
 
