@@ -142,10 +142,8 @@ fn a_read_that_panics_panics_alone() {
     assert_eq!(second.unwrap().unwrap(), [0, 1, 2, 3]);
 }
 
-/// A read in a thread of a pool does not wait for a read that may need this thread.
-#[test]
-fn a_thread_of_a_pool_does_not_wait() {
-    let cache = patient();
+/// Returns an array whose first request ends once the second counter is 1. The first one counts the requests that have begun.
+fn first_waits() -> (Array, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     let (begun, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let gate = (Arc::clone(&begun), Arc::clone(&done));
     let array = array_of(LEN, r#"["bytes"]"#, move |number| {
@@ -155,6 +153,14 @@ fn a_thread_of_a_pool_does_not_wait() {
         }
         Ok(())
     });
+    (array, begun, done)
+}
+
+/// A read in a thread of a pool does not wait for a read that may need this thread.
+#[test]
+fn a_thread_of_a_pool_does_not_wait() {
+    let cache = patient();
+    let (array, begun, done) = first_waits();
     let array = with(&array, &cache);
     thread::scope(|scope| {
         scope.spawn(|| array.read::<u32>(..LEN).unwrap());
@@ -171,15 +177,7 @@ fn a_thread_of_a_pool_does_not_wait() {
 #[test]
 fn a_read_after_a_write_does_not_wait_for_a_read_before() {
     let cache = patient();
-    let (begun, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let gate = (Arc::clone(&begun), Arc::clone(&done));
-    let array = array_of(LEN, r#"["bytes"]"#, move |number| {
-        gate.0.fetch_add(1, Ordering::SeqCst);
-        if number == 0 {
-            until(|| gate.1.load(Ordering::SeqCst) == 1);
-        }
-        Ok(())
-    });
+    let (array, begun, done) = first_waits();
     let array = with(&array, &cache);
     thread::scope(|scope| {
         scope.spawn(|| array.read::<u32>(..LEN).unwrap());
