@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr::convert::{Level, Migration, Part, Pyramid, PyramidOptions};
+use zarr::convert::{Level, Method, Migration, Part, Pyramid, PyramidOptions};
 use zarr::grid::Region;
 use zarr::meta::NodePath;
 use zarr::store::MemoryStore;
-use zarr::{Array, Result, Store};
+use zarr::{Array, Error, Result, Store};
 
 /// Options of a pyramid, from a `dict`.
 #[derive(FromPyObject)]
@@ -47,8 +47,9 @@ impl PyramidSettings {
             let ranges: Vec<Range<u64>> = ranges.iter().map(|&(start, stop)| start..stop.max(start)).collect();
             Region::from_ranges(&ranges)
         });
+        let method = self.method.parse::<Method>().map_err(|error| Error::argument(error.to_string()))?;
         let mut options = PyramidOptions::default()
-            .method(self.method.parse()?)
+            .method(method)
             .skip_missing(self.skip_missing)
             .chunks(chunks)
             .chunk_lengths(chunk_lengths)

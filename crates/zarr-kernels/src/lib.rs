@@ -20,12 +20,10 @@ mod isa;
 pub mod lz4;
 mod matches;
 mod output;
-pub mod reduce;
 mod rows;
 mod shuffle;
 
 pub use isa::Isa;
 pub use matches::Matches;
 pub use output::{Fault, Output};
-pub use reduce::Reduce;
 pub use rows::Rows;

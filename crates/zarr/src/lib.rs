@@ -99,8 +99,9 @@
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, drivers that run operations on stores in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays
 //! in `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`,
-//! tables in `zarr-arrow`, passes over all elements of arrays in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files of
-//! other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-tiff`, `zarr-references` and `zarr-icechunk`, joins of files in `zarr-virtualize`.
+//! tables in `zarr-arrow`, passes over all elements of arrays in `zarr-scan`, reductions of blocks in `zarr-reduce`, pictures in
+//! `zarr-view`, a server in `zarr-serve`, files of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-tiff`, `zarr-references` and
+//! `zarr-icechunk`, joins of files in `zarr-virtualize`.
 //! Each crate can be used alone.
 
 mod address;

@@ -120,7 +120,7 @@ fn levels(text: &str) -> Result<LevelCount, String> {
 }
 
 fn method(text: &str) -> Result<Method, String> {
-    text.parse().map_err(|error: zarr::Error| error.message().to_owned())
+    text.parse::<Method>().map_err(|error| error.to_string())
 }
 
 pub(crate) fn run(context: &Context, args: &MakePyramid) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Pyramids: levels of an array, each with fewer elements than the one before it.
 //!
-//! Each level is computed of the next finer one (`reduce.rs`), and integers are rounded once a level. The source is read unit by unit
+//! Each level is computed of the next finer one (the crate `zarr-reduce`), and integers are rounded once a level. The source is read unit by unit
 //! for all levels (`tree.rs`): the elements of a unit stay in memory until the coarser unit has its part of them, so memory depends on
 //! the sizes of units and on the number of levels, and not on the size of the source (`write.rs`).
 //!
@@ -13,14 +13,12 @@
 //! Levels get their documents after their chunks. Until then a journal beside the first level says which units are stored; a run that
 //! resumes reads these where coarser units need them. A mark below each level tells whether its chunks are still there.
 
-mod half;
 mod image;
 mod in_parts;
 mod levels;
 mod map_levels;
 mod options;
 mod place;
-mod reduce;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -31,13 +29,15 @@ mod write;
 use super::StorePlaces;
 pub use levels::Level;
 use levels::Names;
-pub use options::{Method, PyramidOptions};
+pub use options::PyramidOptions;
 use std::ops::Range;
 use std::sync::Arc;
 use work_plan::WorkPlan;
 use zarr_array::Array;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_meta::NodePath;
+pub use zarr_reduce::Method;
+use zarr_reduce::Reducer;
 use zarr_store::Store;
 
 /// Planned pyramid of an array.
@@ -106,7 +106,8 @@ impl Pyramid {
     }
 
     fn planned(source: &Array, target: Option<(&Arc<dyn Store>, NodePath)>, options: PyramidOptions) -> Result<Self> {
-        reduce::check(source.data_type(), options.method)?;
+        let takes = Reducer::check(source.data_type(), options.method);
+        takes.map_err(|unfit| Error::argument(unfit.to_string()))?;
         options.check(source)?;
         let places = target.as_ref().map(|(store, _)| StorePlaces::of(store, source.store()));
         if let (Some(StorePlaces::Overlapping), Some((store, _))) = (places, &target) {

@@ -1,6 +1,6 @@
 //! Levels added to the OME-Zarr image that the source is a level of.
 
-use super::{Level, Method, Pyramid};
+use super::{Level, Method, Pyramid, place};
 use zarr_array::Group;
 use zarr_json::{Map, Value};
 use zarr_ome::Metadata;
@@ -107,7 +107,7 @@ fn placed(own: &Placement, shape: &[u64], level: &Level, method: Method) -> Plac
     let mut scale = own.scale.clone().unwrap_or_else(|| vec![1.0; rank]);
     let mut translation = own.translation.clone().unwrap_or_else(|| vec![0.0; rank]);
     for (axis, &factor) in level.factors.iter().enumerate() {
-        translation[axis] += scale[axis] * method.offset(shape[axis], factor, level.step[axis]);
+        translation[axis] += scale[axis] * place::offset(method, shape[axis], factor, level.step[axis]);
         scale[axis] *= factor as f64;
     }
     let is_moved = own.translation.is_some() || translation.iter().any(|offset| *offset != 0.0);

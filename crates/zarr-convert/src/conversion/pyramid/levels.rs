@@ -7,8 +7,8 @@ use super::options::PyramidOptions;
 use super::tree::LevelShape;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::{Error, Result};
-use zarr_kernels::reduce::MOST_ELEMENTS;
 use zarr_meta::{Node, NodePath};
+use zarr_reduce::MOST_ELEMENTS;
 
 /// Greatest number of levels of a pyramid.
 const MOST_LEVELS: usize = 64;

@@ -2,75 +2,10 @@
 
 use super::super::{Part, Shards};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use zarr_array::Options;
 use zarr_codec::CodecList;
 use zarr_grid::Region;
-use zarr_hierarchy::{Error, Result};
-
-/// How a block of elements becomes one element.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Method {
-    /// Mean of all elements: of integers rounded, halves to the even neighbour; of floats computed in binary64.
-    #[default]
-    Mean,
-    /// Element in the middle of the sorted elements, or the mean of the two in the middle.
-    Median,
-    /// Least element.
-    Min,
-    /// Greatest element.
-    Max,
-    /// Most frequent element; of several the least. For labels.
-    Mode,
-    /// Element at the centre of the block; of two at the centre along an axis the first.
-    Nearest,
-}
-
-impl Method {
-    /// All methods.
-    pub const ALL: [Self; 6] = [Self::Mean, Self::Median, Self::Min, Self::Max, Self::Mode, Self::Nearest];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Median => "median",
-            Self::Min => "min",
-            Self::Max => "max",
-            Self::Mode => "mode",
-            Self::Nearest => "nearest",
-        }
-    }
-
-    /// Returns the position of the first element of a level along an axis, in elements of the source, which has `len` of them. `factor` is
-    /// that of the level to the source, `step` that of a level to the one before it.
-    pub(super) fn offset(self, len: u64, factor: u64, step: u64) -> f64 {
-        if self != Self::Nearest {
-            return (factor as f64 - 1.0) / 2.0;
-        }
-        let finer = std::iter::successors(Some(1), |finer: &u64| finer.checked_mul(step).filter(|_| step > 1));
-        let steps = finer.take_while(|finer| *finer < factor).map(|_| step);
-        zarr_grid::first_picked(len, steps) as f64
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            Error::argument(format!("found method {text:?}, expected one of {names}"))
-        })
-    }
-}
+use zarr_reduce::Method;
 
 /// Options of a [`Pyramid`](super::Pyramid).
 ///

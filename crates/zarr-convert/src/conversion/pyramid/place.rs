@@ -39,7 +39,7 @@ pub(super) fn scale(level: &mut Level, source: &Array, names: Option<&[String; 2
     let is_even = axes.iter().all(|&axis| source.shape()[axis].is_multiple_of(level.factors[axis]));
     let [row, column] = match read.registration {
         Registration::Node => {
-            axes.map(|axis| method.offset(source.shape()[axis], level.factors[axis], level.step[axis]))
+            axes.map(|axis| offset(method, source.shape()[axis], level.factors[axis], level.step[axis]))
         }
         _ => [0.0, 0.0],
     };
@@ -71,4 +71,15 @@ pub(super) fn dimensions(source: &Array) -> Result<Option<[String; 2]>> {
         };
         Ok(Georeference::read(group.attributes()?).and_then(|read| read.dimensions))
     })
+}
+
+/// Returns the position of the first element of a level along an axis, in elements of the source, which has `len` of them. `factor` is that
+/// of the level to the source, `step` that of a level to the one before it.
+pub(super) fn offset(method: Method, len: u64, factor: u64, step: u64) -> f64 {
+    if method != Method::Nearest {
+        return (factor as f64 - 1.0) / 2.0;
+    }
+    let finer = std::iter::successors(Some(1), |finer: &u64| finer.checked_mul(step).filter(|_| step > 1));
+    let steps = finer.take_while(|finer| *finer < factor).map(|_| step);
+    zarr_grid::first_picked(len, steps) as f64
 }

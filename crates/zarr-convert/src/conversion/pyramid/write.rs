@@ -9,8 +9,6 @@ use super::super::journal::Journal;
 use super::super::part::Part;
 use super::super::run::in_store;
 use super::Report;
-use super::options::Method;
-use super::reduce::{self, Elements, Kind, Place, Reduction, Scratch, WithKind};
 use super::tree::{Task, Tree, Unit, region};
 use super::{Pyramid, ranges};
 use std::collections::HashMap;
@@ -21,6 +19,7 @@ use zarr_cf::fill::{FILL_VALUE, MISSING_VALUE, from_attribute, from_plain};
 use zarr_dtype::FillValue;
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
+use zarr_reduce::{Elements, Place, Reducer};
 use zarr_scan::{in_parallel, lock};
 
 /// Units that a run computes, by the numbers of leaves.
@@ -45,50 +44,33 @@ pub(super) fn write(
     if pyramid.levels.iter().any(|level| level.shape.contains(&0)) {
         return Ok(());
     }
-    let work = Work { pyramid, share, sinks, journal, report };
-    reduce::with_kind(pyramid.source.data_type(), pyramid.options.method, work)
+    let missing = pyramid.options.skip_missing.then(|| missing(&pyramid.source)).transpose()?;
+    let leaves = pyramid.work.tree.leaves();
+    let (own, parts) = match share {
+        Share::All => (0..leaves, None),
+        Share::Part(own) => (own, None),
+        Share::BetweenParts(parts) => (0..leaves, Some(parts)),
+    };
+    let units = Units {
+        pyramid,
+        item: pyramid.source.data_type().item_size(),
+        leaves,
+        own,
+        parts,
+        source: pyramid.source.with(pyramid.work.options.clone())?,
+        sinks,
+        journal,
+        report,
+        missing,
+        changed: pyramid.options.region.as_ref().map(ranges),
+        waiting: Mutex::new(HashMap::new()),
+        spaces: Mutex::new(Vec::new()),
+    };
+    units.run()
 }
 
-struct Work<'a> {
-    pyramid: &'a Pyramid,
-    share: Share,
-    sinks: &'a [Array],
-    journal: Option<&'a Journal>,
-    report: &'a Report<'a>,
-}
-
-impl WithKind for Work<'_> {
-    fn run<T: Kind>(self) -> Result<()> {
-        let Work { pyramid, share, sinks, journal, report } = self;
-        let missing = pyramid.options.skip_missing.then(|| missing::<T>(&pyramid.source)).transpose()?;
-        let source = pyramid.source.with(pyramid.work.options.clone())?;
-        let changed = pyramid.options.region.as_ref().map(ranges);
-        let leaves = pyramid.work.tree.leaves();
-        let (own, parts) = match share {
-            Share::All => (0..leaves, None),
-            Share::Part(own) => (own, None),
-            Share::BetweenParts(parts) => (0..leaves, Some(parts)),
-        };
-        let units = Units {
-            pyramid,
-            leaves,
-            own,
-            parts,
-            source,
-            sinks,
-            journal,
-            report,
-            missing,
-            changed,
-            waiting: Mutex::new(HashMap::new()),
-            spaces: Mutex::new(Vec::new()),
-        };
-        units.run()
-    }
-}
-
-/// Returns the elements that stand for missing data beside NaN: those of the attributes, or else the fill value, if the array has one.
-fn missing<T: Kind>(source: &Array) -> Result<Vec<T>> {
+/// Returns the elements in memory that stand for missing data: those of the attributes, or else the fill value, if the array has one.
+fn missing(source: &Array) -> Result<Vec<Vec<u8>>> {
     let (attributes, data_type) = (source.attributes()?, source.data_type());
     let refused = |error: zarr_cf::AttributeError| Error::argument(format!("skip_missing: {error}"));
     let mut fills = Vec::new();
@@ -106,29 +88,29 @@ fn missing<T: Kind>(source: &Array) -> Result<Vec<T>> {
     let own = (!is_named && source.metadata().fill_value.is_some()).then(|| source.fill_value().clone());
     let elements = fills.iter().filter_map(|fill| fill.to_element(data_type)).chain(own);
     let element = |fill: FillValue| {
-        let item = fill.item().ok_or_else(|| Error::internal("a fill value without an element"))?;
-        bytemuck::try_pod_read_unaligned(item).map_err(|_| Error::internal("a fill value of another size"))
+        fill.item().map(<[u8]>::to_vec).ok_or_else(|| Error::internal("a fill value without an element"))
     };
-    let elements = elements.map(element).collect::<Result<Vec<T>>>()?;
-    Ok(elements.into_iter().filter(|element| !element.is_nan()).collect())
+    elements.map(element).collect()
 }
 
 /// Unit of a level that waits for its parts.
-struct Waiting<T> {
-    elements: Arc<Mutex<Vec<T>>>,
+struct Waiting {
+    elements: Arc<Mutex<Elements>>,
     /// Number of parts that are not there yet.
     left: u64,
 }
 
 /// Memory of a thread that is used for one unit after the other.
-struct Space<T: Kind> {
-    source: Vec<T>,
-    unit: Vec<T>,
-    scratch: Scratch<T>,
+struct Space {
+    source: Elements,
+    unit: Elements,
+    reducer: Reducer,
 }
 
-struct Units<'a, T: Kind> {
+struct Units<'a> {
     pyramid: &'a Pyramid,
+    /// Size of an element in memory, in bytes.
+    item: usize,
     /// Number of all leaves.
     leaves: u64,
     /// Numbers of the leaves of which units are computed.
@@ -140,14 +122,14 @@ struct Units<'a, T: Kind> {
     journal: Option<&'a Journal>,
     report: &'a Report<'a>,
     /// Elements that are left out, beside NaN; `None` if no element is.
-    missing: Option<Vec<T>>,
+    missing: Option<Vec<Vec<u8>>>,
     /// Ranges of the source that have changed; `None` if all is computed.
     changed: Option<Vec<Range<u64>>>,
-    waiting: Mutex<HashMap<Unit, Waiting<T>>>,
-    spaces: Mutex<Vec<Space<T>>>,
+    waiting: Mutex<HashMap<Unit, Waiting>>,
+    spaces: Mutex<Vec<Space>>,
 }
 
-impl<T: Kind> Units<'_, T> {
+impl Units<'_> {
     fn tree(&self) -> &Tree {
         &self.pyramid.work.tree
     }
@@ -165,27 +147,27 @@ impl<T: Kind> Units<'_, T> {
         };
         let tasks = self.tree().tasks(self.own.clone(), is_done, is_met).inspect(begin);
         in_parallel(self.pyramid.work.workers, tasks, &|task: Task| {
-            let mut space = lock(&self.spaces).pop().unwrap_or_else(|| Space {
-                source: Vec::new(),
-                unit: Vec::new(),
-                scratch: Scratch::default(),
-            });
+            let kept = lock(&self.spaces).pop();
+            let mut space = match kept {
+                Some(space) => space,
+                None => Space { source: Elements::default(), unit: Elements::default(), reducer: self.reducer()? },
+            };
             self.task(task, &mut space)?;
             lock(&self.spaces).push(space);
             Ok(())
         })
     }
 
-    fn task(&self, task: Task, space: &mut Space<T>) -> Result<()> {
-        let Space { source, unit: elements, scratch } = space;
+    fn task(&self, task: Task, space: &mut Space) -> Result<()> {
+        let Space { source, unit: elements, reducer } = space;
         match task {
             Task::BaseUnit(unit, number) => {
                 self.confirm()?;
                 let shape = shape_of(&self.tree().elements(&unit))?;
-                resize(elements, &shape)?;
-                self.compute(&unit, source, (elements, &shape), scratch)?;
+                self.resize(elements, &shape)?;
+                self.compute(&unit, source, (elements, &shape), reducer)?;
                 self.store(&unit, elements, &shape)?;
-                self.deliver(unit.clone(), elements, &shape, scratch)?;
+                self.deliver(unit.clone(), elements, &shape, reducer)?;
                 if let Some(journal) = self.journal {
                     let ended = journal.end_unit(&ChunkIndex::from_slice(&[number]), 1);
                     ended.map_err(|error| in_store(&self.pyramid.target, error))?;
@@ -197,9 +179,9 @@ impl<T: Kind> Units<'_, T> {
                     self.confirm()?;
                     let ranges = self.tree().elements(&unit);
                     let shape = shape_of(&ranges)?;
-                    resize(elements, &shape)?;
+                    self.resize(elements, &shape)?;
                     self.read(&self.sinks[unit.level], &ranges, elements, &shape)?;
-                    self.deliver(unit.clone(), elements, &shape, scratch)?;
+                    self.deliver(unit.clone(), elements, &shape, reducer)?;
                 }
                 self.reported(&unit)
             }
@@ -237,9 +219,9 @@ impl<T: Kind> Units<'_, T> {
     fn compute(
         &self,
         unit: &Unit,
-        source: &mut Vec<T>,
-        (elements, shape): (&mut [T], &[usize]),
-        scratch: &mut Scratch<T>,
+        source: &mut Elements,
+        (elements, shape): (&mut Elements, &[usize]),
+        reducer: &mut Reducer,
     ) -> Result<()> {
         let own = self.tree().elements(unit);
         let piece = &self.pyramid.work.piece;
@@ -253,17 +235,12 @@ impl<T: Kind> Units<'_, T> {
                 .collect();
             let below = self.tree().below(0, &part);
             let from = shape_of(&below)?;
-            resize(source, &from)?;
+            self.resize(source, &from)?;
             self.read(&self.source, &below, source, &from)?;
             let origin: Vec<usize> =
                 part.iter().zip(&own).map(|(part, own)| (part.start - own.start) as usize).collect();
             let mut place = Place { elements: &mut *elements, shape, origin: &origin };
-            self.reduction(0).reduce(
-                &Elements { elements: source, shape: &from },
-                &self.factors(0),
-                &mut place,
-                scratch,
-            );
+            reducer.reduce(source, &from, &self.factors(0), &mut place);
             let is_left = at.iter_mut().zip(piece).zip(&own).rev().any(|((at, &len), own)| {
                 *at = next_multiple(*at, len);
                 let is_left = *at < own.end;
@@ -278,9 +255,8 @@ impl<T: Kind> Units<'_, T> {
         }
     }
 
-    fn read(&self, array: &Array, ranges: &[Range<u64>], elements: &mut [T], shape: &[usize]) -> Result<()> {
-        let item = size_of::<T>();
-        array.read_into(region(ranges), ViewMut::new(bytemuck::cast_slice_mut(elements), item, shape)?)
+    fn read(&self, array: &Array, ranges: &[Range<u64>], elements: &mut Elements, shape: &[usize]) -> Result<()> {
+        array.read_into(region(ranges), ViewMut::new(elements.bytes_mut(), self.item, shape)?)
     }
 
     /// Returns the ranges of the elements of a unit that are written: all, or those of the chunks that depend on what has changed. `None`
@@ -303,22 +279,21 @@ impl<T: Kind> Units<'_, T> {
     }
 
     /// Writes the elements of a unit.
-    fn store(&self, unit: &Unit, elements: &[T], shape: &[usize]) -> Result<()> {
+    fn store(&self, unit: &Unit, elements: &Elements, shape: &[usize]) -> Result<()> {
         let own = self.tree().elements(unit);
         let Some(written) = self.written(unit) else { return Ok(()) };
-        let (sink, item) = (&self.sinks[unit.level], size_of::<T>());
+        let (sink, all) = (&self.sinks[unit.level], View::new(elements.bytes(), self.item, shape)?);
         if written == own {
-            return sink.write(region(&own), View::new(bytemuck::cast_slice(elements), item, shape)?);
+            return sink.write(region(&own), all);
         }
         let within: Vec<Range<u64>> =
             written.iter().zip(&own).map(|(part, own)| part.start - own.start..part.end - own.start).collect();
-        let all = View::new(bytemuck::cast_slice(elements), item, shape)?;
         sink.write(region(&written), all.window(&region(&within)))
     }
 
     /// Adds a unit to that of the next coarser level; stores the coarser one if it is complete, and goes on with it.
-    fn deliver(&self, unit: Unit, elements: &[T], shape: &[usize], scratch: &mut Scratch<T>) -> Result<()> {
-        let mut own: Vec<T>;
+    fn deliver(&self, unit: Unit, elements: &Elements, shape: &[usize], reducer: &mut Reducer) -> Result<()> {
+        let mut own: Elements;
         let (mut unit, mut elements, mut shape) = (unit, elements, shape.to_vec());
         while let Some(parent) = self.own_parent(&unit) {
             let ranges = self.tree().elements(&parent);
@@ -345,10 +320,9 @@ impl<T: Kind> Units<'_, T> {
             {
                 let mut into = lock(&buffer);
                 // Room is made under the lock of this unit, so that the threads of other units do not wait for it.
-                resize(&mut into, &whole)?;
+                self.resize(&mut into, &whole)?;
                 let mut place = Place { elements: &mut into, shape: &whole, origin: &origin };
-                let from = Elements { elements, shape: &shape };
-                self.reduction(parent.level).reduce(&from, &factors, &mut place, scratch);
+                reducer.reduce(elements, &shape, &factors, &mut place);
             }
             drop(buffer);
             let complete = {
@@ -373,11 +347,20 @@ impl<T: Kind> Units<'_, T> {
         self.tree().levels()[level].factors.iter().map(|&factor| factor as usize).collect()
     }
 
-    /// Returns the reduction to a level; to a copy of the source that which changes nothing.
-    fn reduction(&self, level: usize) -> Reduction<'_, T> {
-        let is_copy = self.tree().levels()[level].factors.iter().all(|&factor| factor == 1);
-        let method = if is_copy { Method::Nearest } else { self.pyramid.options.method };
-        Reduction { method, missing: self.missing.as_deref() }
+    /// Returns the reduction of a thread.
+    fn reducer(&self) -> Result<Reducer> {
+        let missing: Option<Vec<&[u8]>> =
+            self.missing.as_ref().map(|missing| missing.iter().map(Vec::as_slice).collect());
+        let (data_type, method) = (self.source.data_type(), self.pyramid.options.method);
+        Reducer::new(data_type, method, missing.as_deref()).map_err(|unfit| Error::internal(unfit.to_string()))
+    }
+
+    /// Makes room for a box of elements.
+    fn resize(&self, elements: &mut Elements, shape: &[usize]) -> Result<()> {
+        let lengths = || shape.iter().map(|&len| len as u64).collect::<Vec<_>>();
+        let size = shape.iter().try_fold(self.item, |size, &len| size.checked_mul(len));
+        let size = size.ok_or_else(|| too_large(&lengths()))?;
+        elements.resize(size).map_err(|_| too_large(&lengths()))
     }
 }
 
@@ -391,16 +374,6 @@ fn shape_of(ranges: &[Range<u64>]) -> Result<Vec<usize>> {
     let lengths: Vec<u64> = ranges.iter().map(|range| range.end.saturating_sub(range.start)).collect();
     let shape: Option<Vec<usize>> = lengths.iter().map(|&len| usize::try_from(len).ok()).collect();
     shape.ok_or_else(|| too_large(&lengths))
-}
-
-/// Makes room for a box of elements.
-fn resize<T: Kind>(elements: &mut Vec<T>, shape: &[usize]) -> Result<()> {
-    let lengths = || shape.iter().map(|&len| len as u64).collect::<Vec<_>>();
-    let size =
-        shape.iter().try_fold(1_usize, |size, &len| size.checked_mul(len)).ok_or_else(|| too_large(&lengths()))?;
-    elements.try_reserve_exact(size.saturating_sub(elements.len())).map_err(|_| too_large(&lengths()))?;
-    elements.resize(size, T::zeroed());
-    Ok(())
 }
 
 /// Error for elements that cannot be had in memory.

@@ -5,30 +5,18 @@
 //! compiler makes vector code of them.
 
 mod float;
+mod half;
 mod integer;
 #[cfg(test)]
 mod tests;
 
+use bytemuck::Pod;
+pub(crate) use half::Half;
 use std::cmp::Ordering;
 
-/// Maximum number of elements of a block: the sum of a block fits the type of sums of each data type.
-pub const MOST_ELEMENTS: u64 = 1 << 16;
-
 /// Type of elements that blocks can be reduced to.
-///
-/// ```
-/// use zarr_kernels::Reduce;
-///
-/// let mut sums = [0_u32; 5];
-/// u8::add_row(&mut sums, &[1, 2, 3, 4, 200]);
-/// u8::add_row(&mut sums, &[1, 3, 3, 4, 201]);
-/// let mut means = [0_u8; 3];
-/// u8::means(&sums, 2, 2, &mut means);
-/// // 7 / 4 is 1.75, 14 / 4 is 3.5 and 401 / 2 is 200.5: halves go to the even neighbour.
-/// assert_eq!(means, [2, 4, 200]);
-/// ```
-pub trait Reduce: Copy + PartialEq + Send + Sync + 'static {
-    /// Type of sums of up to [`MOST_ELEMENTS`] elements: exact for integers, binary64 for floats.
+pub(crate) trait Reduce: Pod + PartialEq + Send + Sync {
+    /// Type of sums of up to [`MOST_ELEMENTS`](crate::MOST_ELEMENTS) elements: exact for integers, binary64 for floats.
     type Sum: Copy + Default + Send;
 
     /// Adds each element of `row` to the sum at the same position. The shorter slice decides how many.
@@ -68,7 +56,7 @@ pub trait Reduce: Copy + PartialEq + Send + Sync + 'static {
 ///
 /// # Panics
 /// If `factor` is 0.
-pub fn least<T: Reduce>(row: &[T], factor: usize, out: &mut [T]) {
+pub(crate) fn least<T: Reduce>(row: &[T], factor: usize, out: &mut [T]) {
     fold(row, factor, out, T::keep_least);
 }
 
@@ -76,7 +64,7 @@ pub fn least<T: Reduce>(row: &[T], factor: usize, out: &mut [T]) {
 ///
 /// # Panics
 /// If `factor` is 0.
-pub fn greatest<T: Reduce>(row: &[T], factor: usize, out: &mut [T]) {
+pub(crate) fn greatest<T: Reduce>(row: &[T], factor: usize, out: &mut [T]) {
     fold(row, factor, out, T::keep_greatest);
 }
 
@@ -93,7 +81,7 @@ fn fold<T: Reduce>(row: &[T], factor: usize, out: &mut [T], keep: fn(&mut [T], &
 ///
 /// # Panics
 /// If `factor` is 0.
-pub fn nearest<T: Copy>(row: &[T], factor: usize, out: &mut [T]) {
+pub(crate) fn nearest<T: Copy>(row: &[T], factor: usize, out: &mut [T]) {
     for (out, block) in out.iter_mut().zip(row.chunks(factor)) {
         if let Some(centre) = block.get((block.len().max(1) - 1) / 2) {
             *out = *centre;

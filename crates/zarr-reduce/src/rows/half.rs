@@ -1,14 +1,14 @@
 //! Elements of float16, for which reductions compute in binary64.
 
+use super::Reduce;
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 use std::cmp::Ordering;
-use zarr_kernels::Reduce;
 
 /// Element of float16.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(transparent)]
-pub(super) struct Half(f16);
+pub(crate) struct Half(f16);
 
 impl Reduce for Half {
     type Sum = f64;

@@ -1,64 +1,55 @@
 //! Reduction of a box of elements: blocks of a source in memory become elements of a coarser level.
 
-use super::Method;
-use super::half::Half;
-use bytemuck::Pod;
+use crate::Method;
+use crate::rows::{Reduce, greatest, least, nearest};
 use std::cmp::Ordering;
-use zarr_dtype::DataType;
-use zarr_hierarchy::{Error, Result};
-use zarr_kernels::reduce::{self, Reduce};
 
 /// Box of elements in memory, in C order.
-pub(super) struct Elements<'a, T> {
-    pub(super) elements: &'a [T],
-    pub(super) shape: &'a [usize],
+pub(crate) struct Source<'a, T> {
+    pub(crate) elements: &'a [T],
+    pub(crate) shape: &'a [usize],
 }
 
 /// Part of a box in memory that takes reduced elements: all of the box from `origin` that the elements fill.
-pub(super) struct Place<'a, T> {
-    pub(super) elements: &'a mut [T],
-    pub(super) shape: &'a [usize],
-    pub(super) origin: &'a [usize],
+pub(crate) struct Target<'a, T> {
+    pub(crate) elements: &'a mut [T],
+    pub(crate) shape: &'a [usize],
+    pub(crate) origin: &'a [usize],
 }
 
 /// Reduction of elements of type `T`: the function of a method, with its missing elements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reduction<'a, T> {
-    pub(super) method: Method,
+pub(crate) struct Reduction<'a, T> {
+    pub(crate) method: Method,
     /// Elements that stand for missing data, beside NaN; `None` if no element is left out. A block of missing elements becomes the first
     /// of them, or NaN if it has NaN alone.
-    pub(super) missing: Option<&'a [T]>,
+    pub(crate) missing: Option<&'a [T]>,
 }
 
 /// Number of elements of a row that are reduced at once, which limits the memory for sums.
 const TILE: usize = 1 << 16;
 
 /// Rows and sums that a reduction uses again and again.
-pub(super) struct Scratch<T: Kind> {
+pub(crate) struct Scratch<T: Reduce> {
     sums: Vec<T::Sum>,
     counts: Vec<u32>,
     row: Vec<T>,
     block: Vec<T>,
 }
 
-impl<T: Kind> Default for Scratch<T> {
+impl<T: Reduce> Default for Scratch<T> {
     fn default() -> Self {
         Self { sums: Vec::new(), counts: Vec::new(), row: Vec::new(), block: Vec::new() }
     }
 }
 
-/// Element in memory of which levels can be computed.
-pub(super) trait Kind: Reduce + Pod {}
-
-impl<T: Reduce + Pod> Kind for T {}
-
-impl<T: Kind> Reduction<'_, T> {
+impl<T: Reduce> Reduction<'_, T> {
     /// Reduces blocks of `factors` elements of `from`, the last along each axis of the elements that are left, into `into`.
-    pub(super) fn reduce(
+    pub(crate) fn reduce(
         &self,
-        from: &Elements<'_, T>,
+        from: &Source<'_, T>,
         factors: &[usize],
-        into: &mut Place<'_, T>,
+        into: &mut Target<'_, T>,
         scratch: &mut Scratch<T>,
     ) {
         let Some((&width, outer)) = from.shape.split_last() else {
@@ -80,7 +71,7 @@ impl<T: Kind> Reduction<'_, T> {
             let out = &mut into.elements[start..start + width.div_ceil(factor)];
             let row = |number: &usize| &from.elements[number * width..(number + 1) * width];
             if self.method == Method::Nearest {
-                reduce::nearest(row(&centre_of(outer, factors, &at)), factor, out);
+                nearest(row(&centre_of(outer, factors, &at)), factor, out);
             } else {
                 let tile = (TILE / factor).max(1);
                 for (number, out) in out.chunks_mut(tile).enumerate() {
@@ -118,11 +109,11 @@ impl<T: Kind> Reduction<'_, T> {
                 match self.method {
                     Method::Min => {
                         rows.for_each(|row| T::keep_least(&mut scratch.row, row));
-                        reduce::least(&scratch.row, factor, out);
+                        least(&scratch.row, factor, out);
                     }
                     _ => {
                         rows.for_each(|row| T::keep_greatest(&mut scratch.row, row));
-                        reduce::greatest(&scratch.row, factor, out);
+                        greatest(&scratch.row, factor, out);
                     }
                 }
             }
@@ -214,7 +205,7 @@ impl<T: Kind> Reduction<'_, T> {
 }
 
 /// Median of at least one element; of two in the middle, their mean.
-fn median<T: Kind>(block: &mut [T]) -> T {
+fn median<T: Reduce>(block: &mut [T]) -> T {
     let middle = block.len() / 2;
     let (_, &mut upper, _) = block.select_nth_unstable_by(middle, |a, b| a.order(*b));
     if !block.len().is_multiple_of(2) {
@@ -225,7 +216,7 @@ fn median<T: Kind>(block: &mut [T]) -> T {
 }
 
 /// Most frequent element; of several, the least.
-fn mode<T: Kind>(block: &mut [T]) -> T {
+fn mode<T: Reduce>(block: &mut [T]) -> T {
     block.sort_unstable_by(|a, b| a.order(*b));
     let mut best = (0, block[0]);
     for run in block.chunk_by(|a, b| a == b) {
@@ -237,7 +228,7 @@ fn mode<T: Kind>(block: &mut [T]) -> T {
 }
 
 /// Element of a block that is before (`Less`) or behind (`Greater`) all others; the first of equal ones.
-fn extreme<T: Kind>(block: &[T], wanted: Ordering) -> T {
+fn extreme<T: Reduce>(block: &[T], wanted: Ordering) -> T {
     block.iter().skip(1).fold(block[0], |kept, &value| if value.order(kept) == wanted { value } else { kept })
 }
 
@@ -276,63 +267,4 @@ fn advance(at: &mut [usize], counts: &[usize]) -> bool {
         *index = 0;
     }
     false
-}
-
-/// Work on elements, whatever their type in memory is.
-pub(super) trait WithKind {
-    /// Does the work on elements of type `T`.
-    fn run<T: Kind>(self) -> Result<()>;
-}
-
-/// Calls `work` with the type in memory of elements of a data type.
-///
-/// # Errors
-/// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the method does not take the data type.
-pub(super) fn with_kind(data_type: &DataType, method: Method, work: impl WithKind) -> Result<()> {
-    use DataType as D;
-    let stored = data_type.storage();
-    check(data_type, method)?;
-    match stored {
-        D::Bool | D::UInt2 | D::UInt4 | D::UInt8 => work.run::<u8>(),
-        D::Int2 | D::Int4 | D::Int8 => work.run::<i8>(),
-        D::UInt16 => work.run::<u16>(),
-        D::Int16 => work.run::<i16>(),
-        D::UInt32 => work.run::<u32>(),
-        D::Int32 => work.run::<i32>(),
-        D::UInt64 => work.run::<u64>(),
-        D::Int64 => work.run::<i64>(),
-        D::Float16 => work.run::<Half>(),
-        D::Float32 => work.run::<f32>(),
-        D::Float64 => work.run::<f64>(),
-        // Elements are only picked, by their size.
-        other => match other.item_size() {
-            1 => work.run::<u8>(),
-            2 => work.run::<u16>(),
-            4 => work.run::<u32>(),
-            _ => work.run::<u64>(),
-        },
-    }
-}
-
-/// Checks that a method takes elements of a data type.
-pub(super) fn check(data_type: &DataType, method: Method) -> Result<()> {
-    use DataType as D;
-    let stored = data_type.storage();
-    let takes = match stored {
-        D::Bool => matches!(method, Method::Min | Method::Max | Method::Mode | Method::Nearest),
-        D::Int2 | D::Int4 | D::Int8 | D::Int16 | D::Int32 | D::Int64 => true,
-        D::UInt2 | D::UInt4 | D::UInt8 | D::UInt16 | D::UInt32 | D::UInt64 => true,
-        D::Float16 | D::Float32 | D::Float64 => method != Method::Mode,
-        other => method == Method::Nearest && !other.is_variable() && matches!(other.item_size(), 1 | 2 | 4 | 8),
-    };
-    if takes {
-        return Ok(());
-    }
-    let taken = match method {
-        Method::Mean | Method::Median => "integers and floats",
-        Method::Min | Method::Max => "integers, floats and bool",
-        Method::Mode => "integers and bool",
-        Method::Nearest => "data types of 1, 2, 4 or 8 bytes",
-    };
-    Err(Error::argument(format!("found data type {data_type}, expected one that {method} takes: {taken}")))
 }
