@@ -4,6 +4,7 @@
 //! mappings, exceptions. This part has everything that reads and writes, with the interpreter's lock released, and everything that needs
 //! the types of the library.
 
+mod advise;
 mod array;
 mod cache;
 mod change;

@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]
+    use crate::advise::advise;
+    #[pymodule_export]
     use crate::array::ArrayHandle;
     #[pymodule_export]
     use crate::cache::Cache;

@@ -15,6 +15,7 @@ for each of its threads.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from zarr_rust._advise import Advice, advise
 from zarr_rust._array import Array
 from zarr_rust._convert import Conversion, convert
 from zarr_rust._creation import (
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from zarr_rust.pipeline import disable as disable, enable as enable
 
 __all__ = [
+    "Advice",
     "Array",
     "Attributes",
     "Cache",
@@ -73,6 +75,7 @@ __all__ = [
     "Table",
     "Variable",
     "ZarrError",
+    "advise",
     "array",
     "check_manifest",
     "consolidate_metadata",

@@ -276,6 +276,7 @@ def check_manifest(
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> tuple[list[tuple[str, str, str | None]], str | None]: ...
+def advise(source: Array | Group | _Address | None, settings: dict[str, Any]) -> dict[str, Any]: ...
 def virtualize(
     files: Sequence[str],
     file_options: Sequence[tuple[str, str]],

@@ -44,6 +44,12 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
         ["virtualize", "References"],
     ),
     (
+        "advise",
+        "Advice",
+        "Chunks, shards and codecs that suit the reads and writes of an array.",
+        ["advise", "Advice", "_advise.Layout", "_advise.AccessCost", "_advise.Storage"],
+    ),
+    (
         "manifest",
         "Manifests",
         "Checksums of stored values, as `sha256sum` and DANDI have them, and checks of copies.",
