@@ -165,6 +165,44 @@ pub(crate) fn marks(form: FloatForm, array: &Array) -> Result<Vec<f64>> {
     Ok(all.iter().filter_map(number).map(|mark| form.nearest(mark)).filter(|mark| mark.is_finite()).collect())
 }
 
+/// Limits of valid numbers, by the attributes `valid_min`, `valid_max` and `valid_range` (CF 2.5.1): other elements are missing data for
+/// software that knows them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limits {
+    least: f64,
+    greatest: f64,
+}
+
+impl Limits {
+    /// Returns the limits of an array; `None` if no attribute gives one. What is no number gives none, as software takes it.
+    pub(crate) fn of(form: FloatForm, array: &Array) -> Result<Option<Self>> {
+        let attributes = array.attributes()?;
+        // Files of netCDF have a list of one number, or of two.
+        let number = |name: &str, index: usize| {
+            let value = attributes.get(name)?;
+            let value = value.as_array().map_or((index == 0).then_some(value), |list| list.get(index))?;
+            value.as_f64().map(|limit| form.nearest(limit))
+        };
+        let (least, greatest) = match attributes.contains_key("valid_range") {
+            true => (number("valid_range", 0), number("valid_range", 1)),
+            false => (number("valid_min", 0), number("valid_max", 0)),
+        };
+        let is_limited = least.is_some() || greatest.is_some();
+        let (least, greatest) = (least.unwrap_or(f64::NEG_INFINITY), greatest.unwrap_or(f64::INFINITY));
+        Ok(is_limited.then_some(Self { least, greatest }))
+    }
+
+    /// Whether a number is valid.
+    pub(crate) fn has(self, number: f64) -> bool {
+        self.least <= number && number <= self.greatest
+    }
+
+    /// Whether a number is within a distance of a limit.
+    pub(crate) fn are_near(self, number: f64, distance: f64) -> bool {
+        (number - self.least).abs() <= distance || (number - self.greatest).abs() <= distance
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

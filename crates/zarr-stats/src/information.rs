@@ -66,7 +66,8 @@ pub enum Unmeasurable {
     MixedSigns(f64),
     /// The given share of the elements are zeros.
     ManyZeros(f64),
-    /// Rounding would change the meaning of a number: it would become, or no longer be, NaN, infinite or a mark of missing data.
+    /// Rounding would change the meaning of a number: it would become, or no longer be, NaN, infinite, a mark of missing data or
+    /// valid.
     Changed {
         /// Number of mantissa bits.
         bits: u32,
@@ -99,7 +100,12 @@ impl fmt::Display for Unmeasurable {
             }
             Self::ManyZeros(share) => write!(f, "{:.0} % of the elements are zeros", share * 100.0),
             Self::Changed { bits, from, to } => {
-                let what = if to.is_finite() && from.is_finite() { ", one of which marks missing data" } else { "" };
+                let is_number = to.is_finite() && from.is_finite();
+                let what = if is_number {
+                    ", of which one marks missing data or is beyond a limit of valid numbers"
+                } else {
+                    ""
+                };
                 write!(f, "rounding to {bits} bits would change {from} to {to}{what}")
             }
         }

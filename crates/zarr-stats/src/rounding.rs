@@ -1,7 +1,7 @@
 //! Rounding of floating-point numbers to few mantissa bits, within a bound of the error of all elements.
 
 use crate::bench::LargestError;
-use crate::float_form::{FloatForm, is_packed, marks};
+use crate::float_form::{FloatForm, Limits, is_packed, marks};
 use crate::information::Unmeasurable;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -77,7 +77,8 @@ impl ErrorBound {
 
     /// Returns the smallest number of mantissa bits to which all elements of an array may be rounded by the codec `bitround`: every stored
     /// element is looked at. Marks of missing data (the fill value, and the attributes `_FillValue` and `missing_value`), NaN and infinite
-    /// numbers stay what they are, and no other number becomes one of them. The inner error says why the elements cannot be rounded.
+    /// numbers stay what they are, and no other number becomes one of them. Numbers stay on their side of the limits of valid ones (`valid_min`,
+    /// `valid_max`, `valid_range`). The inner error says why the elements cannot be rounded.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -114,6 +115,11 @@ impl ErrorBound {
                 while enough < mantissa && !holds(enough) {
                     enough += 1;
                 }
+                // They may take a number over a limit that fewer bits round it away from.
+                if rounding.is_near_limit(form.value(bits), enough) {
+                    let failing = (enough..mantissa).rev().find(|&keep| !holds(keep));
+                    enough = failing.map_or(enough, |keep| keep + 1);
+                }
             }
             keep.fetch_max(enough, Ordering::Relaxed);
         };
@@ -128,7 +134,8 @@ impl ErrorBound {
 impl LargestError {
     /// Returns the largest differences that rounding to `keep` mantissa bits makes in the stored elements of an array; all are looked at. The
     /// inner error says why the elements cannot be rounded: a number would become infinite or a mark of missing data (the fill value, or
-    /// one of the attributes `_FillValue` and `missing_value`), or a mark or NaN would become another number.
+    /// one of the attributes `_FillValue` and `missing_value`), a mark or NaN would become another number, or a number would pass a limit of
+    /// valid ones (`valid_min`, `valid_max`, `valid_range`).
     ///
     /// # Errors
     /// As those of [`ErrorBound::keepbits`].
@@ -168,6 +175,8 @@ struct Rounding {
     form: FloatForm,
     /// Marks of missing data.
     marks: Vec<f64>,
+    /// Limits of valid numbers, if there are some.
+    limits: Option<Limits>,
     /// Bits of the fill value, which is encoded beside the elements that are stored.
     fill: Vec<u64>,
 }
@@ -179,11 +188,12 @@ impl Rounding {
         if is_packed(array)? {
             return Ok(Err(Unmeasurable::Packed));
         }
-        Ok(Ok(Self { form, marks: marks(form, array)?, fill: form.bits(array.fill_value().bytes()) }))
+        let (marks, limits) = (marks(form, array)?, Limits::of(form, array)?);
+        Ok(Ok(Self { form, marks, limits, fill: form.bits(array.fill_value().bytes()) }))
     }
 
-    /// Whether a number, given by its bits, has the same meaning when it is rounded: NaN, an infinite number or a mark stays what it is, and
-    /// no other number becomes one.
+    /// Whether a number, given by its bits, has the same meaning when it is rounded: NaN, an infinite number or a mark stays what it is,
+    /// no other number becomes one, and a valid number stays valid.
     fn stays(&self, bits: u64, rounded: f64) -> bool {
         let number = self.form.value(bits);
         if number.is_nan() {
@@ -194,7 +204,14 @@ impl Rounding {
         if !number.is_finite() || is_mark(number) {
             return number == rounded;
         }
-        rounded.is_finite() && !is_mark(rounded)
+        let is_kept = |limits: Limits| limits.has(number) == limits.has(rounded);
+        rounded.is_finite() && !is_mark(rounded) && self.limits.is_none_or(is_kept)
+    }
+
+    /// Whether a number is so near a limit that rounding to `keep` mantissa bits may take it there.
+    fn is_near_limit(&self, number: f64, keep: u32) -> bool {
+        let distance = number.abs() * (-f64::from(keep)).exp2();
+        number.is_finite() && self.limits.is_some_and(|limits| limits.are_near(number, distance))
     }
 
     /// Looks at the bits of all stored elements of an array, part by part, on several threads. Returns whether any is a number that is neither

@@ -158,7 +158,29 @@ fn numbers_do_not_become_marks() {
     assert!(keep > 13, "{keep}");
     let found = LargestError::of_rounding(&of(&elements, new), 13, &RoundingOptions::default()).unwrap().unwrap_err();
     assert_eq!(found, Unmeasurable::Changed { bits: 13, from: f64::from(-9998.9_f32), to: -9999.0 });
-    assert!(found.to_string().contains("marks missing data"), "{found}");
+    assert!(found.to_string().contains("one marks missing data"), "{found}");
+}
+
+#[test]
+fn valid_numbers_stay_valid() {
+    // 99.9 becomes 96 by 1 to 3 bits, 100 by 4 to 8, and 99.875 by 9; 68 needs 4 bits.
+    let (elements, bound) = ([99.9_f32, 68.0], ErrorBound::Absolute(3.95));
+    let plain = of(&elements, NewArray::new(&[2], "float32"));
+    assert_eq!(bound.keepbits(&plain, &RoundingOptions::default()).unwrap(), Ok(4));
+    let limits = [
+        ("valid_max", Value::from(99.95)),
+        ("valid_max", Value::from(vec![Value::from(99.95)])),
+        ("valid_range", Value::from(vec![Value::from(0), Value::from(99.95)])),
+        ("valid_min", Value::from(99.95)),
+    ];
+    for (name, limit) in limits {
+        let array = of(&elements, NewArray::new(&[2], "float32").attribute(name, limit));
+        assert_eq!(bound.keepbits(&array, &RoundingOptions::default()).unwrap(), Ok(9), "{name}");
+        let found = LargestError::of_rounding(&array, 4, &RoundingOptions::default()).unwrap().unwrap_err();
+        assert_eq!(found, Unmeasurable::Changed { bits: 4, from: f64::from(99.9_f32), to: 100.0 });
+        assert!(found.to_string().contains("limit"), "{found}");
+        assert!(LargestError::of_rounding(&array, 9, &RoundingOptions::default()).unwrap().is_ok());
+    }
 }
 
 #[test]
