@@ -210,6 +210,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         let facts = || object! { "source": name_of(args), "target": args.target.as_str(), "abandoned": true };
         return context.summary(facts, || format!("{}: the parts are given up\n", escape::line(&args.target)));
     }
+    args.rounding.check_places(&conversion, &target)?;
     let above = args.node.as_deref().map(node_path).transpose()?.and_then(|path| path.parent());
     let skipped = keeping(context, &[(&target, above)], || {
         let skipped = carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {

@@ -15,7 +15,7 @@ use names::{Containers, is_container};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr::codec::CodecList;
-use zarr::convert::{Conversion, ConvertOptions};
+use zarr::convert::{Conversion, ConvertOptions, PlannedNode};
 use zarr::hierarchy::{node_exists, open_node};
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, NamedConfig, Value};
@@ -23,7 +23,7 @@ use zarr::meta::text::rounded as digits;
 use zarr::stats::{
     BitInformation, ErrorBound, LargestError, RoundingOptions, Unmeasurable, chunk_codecs, keeps_numbers,
 };
-use zarr::{Array, NewArray, Store};
+use zarr::{Array, Dialect, NewArray, Store};
 
 /// Number of bytes of elements on which the information of bits is measured.
 const SAMPLE: u64 = 16 << 20;
@@ -141,24 +141,27 @@ impl Rounding {
         Ok(error.map(|error| Rounded { bits, mark: mark.map(|(mark, _)| mark), error: Some(error) }))
     }
 
+    /// Checks that the target has no other nodes where variables that describe the rounding will be, before anything is written. Nodes in
+    /// groups that the conversion replaces do not matter.
+    pub(super) fn check_places(self, conversion: &Conversion, target: &Arc<dyn Store>) -> Result<()> {
+        let is_replaced = |group: &NodePath| {
+            conversion.options().overwrite && conversion.nodes().iter().any(|node| node.path == *group)
+        };
+        for ((group, name), dialect) in described(conversion) {
+            if !is_replaced(&group) {
+                has_container(&**target, &group, &name, dialect)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the variables that describe the rounding, into the groups of rounded variables.
     pub(super) fn describe(self, context: &Context, conversion: &Conversion, target: &Arc<dyn Store>) -> Result<()> {
-        let attributes = &conversion.options().attributes;
-        let container = |path: &NodePath| Some(attributes.get(path)?.get("quantization")?.as_str()?.to_owned());
-        let nodes = conversion
-            .nodes()
-            .iter()
-            .filter_map(|node| Some(((node.path.parent()?, container(&node.source.path)?), node.dialect)));
-        for ((group, name), dialect) in nodes.collect::<BTreeMap<_, _>>() {
-            let path = group.join(&name).map_err(zarr::Error::from)?.to_string();
-            if node_exists(&**target, &path, Some(dialect))? {
-                let found = open_node(&**target, &path, Some(dialect))?;
-                if !is_container(&found, None) {
-                    let message = format!("{path}: found a node that does not describe rounding by bits");
-                    return Err(Failure::usage(message).with_hint("the attribute `quantization` of variables names it"));
-                }
+        for ((group, name), dialect) in described(conversion) {
+            if has_container(&**target, &group, &name, dialect)? {
                 continue;
             }
+            let path = group.join(&name).map_err(zarr::Error::from)?.to_string();
             let new = NewArray::new(&[], "int8").dialect(dialect);
             let new = new.attribute("algorithm", "bitround").attribute("implementation", IMPLEMENTATION);
             keeping(context, &[(target, Some(group))], || {
@@ -167,6 +170,27 @@ impl Rounding {
         }
         Ok(())
     }
+}
+
+/// Groups of rounded variables in the target, with the name of the variable that describes the rounding, and the dialect.
+fn described(conversion: &Conversion) -> BTreeMap<(NodePath, String), Dialect> {
+    let attributes = &conversion.options().attributes;
+    let container = |path: &NodePath| Some(attributes.get(path)?.get("quantization")?.as_str()?.to_owned());
+    let of_node = |node: &PlannedNode| Some(((node.path.parent()?, container(&node.source.path)?), node.dialect));
+    conversion.nodes().iter().filter_map(of_node).collect()
+}
+
+/// Whether a group has the variable that describes rounding. An error if another node has its name.
+fn has_container(target: &dyn Store, group: &NodePath, name: &str, dialect: Dialect) -> Result<bool> {
+    let path = group.join(name).map_err(zarr::Error::from)?.to_string();
+    if !node_exists(target, &path, Some(dialect))? {
+        return Ok(false);
+    }
+    if is_container(&open_node(target, &path, Some(dialect))?, None) {
+        return Ok(true);
+    }
+    let message = format!("{path}: found a node that does not describe rounding by bits");
+    Err(Failure::usage(message).with_hint("the attribute `quantization` of variables names it"))
 }
 
 /// Tells how a variable is rounded.

@@ -188,6 +188,16 @@ fn what_describes_another_quantization_stays() {
     // A rounded store is rounded again, and described by the same variable.
     folder.ok(&["convert", "r", "t", "--max-error", "1"]);
     assert!(!folder.ok(&["tree", "t"]).contains("quantization_info_3"));
+    // A target whose variable of that name describes another quantization is refused before anything is written.
+    folder.ok(&["create", "foreign", "/", "--group"]);
+    folder.ok(&["create", "foreign", "quantization_info", "--shape", "", "--dtype", "int8"]);
+    folder.ok(&["create", "u", "/", "--group"]);
+    folder.ok(&["create", "u", "c", "--shape", "256,256", "--dtype", "float32"]);
+    folder.fill("u", "c", "<f4", "(256, 256)", &noisy());
+    let refused = folder.run(&["convert", "u", "foreign", "--node", "/c", "--max-error", "0.1"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("/quantization_info: found a node that does not describe"), "{}", refused.err);
+    assert!(!folder.ok(&["tree", "foreign"]).contains(" c "), "{}", folder.ok(&["tree", "foreign"]));
     // An array without a group has no place for such a variable.
     folder.ok(&["create", "one", "/", "--shape", "256,256", "--dtype", "float32"]);
     folder.fill("one", "/", "<f4", "(256, 256)", &noisy());
