@@ -48,7 +48,7 @@ use zarr_array::{Error, Result};
 use zarr_grid::total_size;
 
 /// Number of codecs that are measured for the shapes of the layouts in the end.
-const FINALISTS: usize = 2;
+const FINALISTS: usize = 3;
 
 /// Advice on an array.
 #[derive(Clone, Debug)]

@@ -64,10 +64,30 @@ fn the_command_that_is_advised_makes_the_layout_that_was_counted() {
     ]);
     let again = Value::from_json(&again).unwrap();
     assert_eq!(number(&again, &["present", "accesses", "0", "requests"]), requests(&["layouts", "0"]));
+    // Nothing is to be made of a layout that is as good.
+    let enough =
+        folder.ok(&["advise", "s-advised.zarr", "a", "--reads", "y=1,x=1", "--at", "50ms,100MB/s", "--time", "0"]);
+    assert!(enough.contains("\nThe layout that is there is as good as A"), "{enough}");
+    assert!(!enough.contains("zarr convert s-advised.zarr"), "{enough}");
     let text = folder.ok(&advise);
     let first: Vec<&str> = text.lines().take(4).map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(first[2..], ["now", "A"], "{text}");
     assert!(text.contains("\nWith A, y=1,x=1 is ") && text.contains("Prices: S3 Standard"), "{text}");
+}
+
+#[test]
+fn a_group_with_one_array_has_all_layouts_of_it() {
+    let folder = steps();
+    let text =
+        folder.ok(&["advise", "s", "--reads", "y=1,x=1", "--reads", "time=1", "--at", "50ms,100MB/s", "--time", "0"]);
+    assert!(text.starts_with("/a\ntime=600,y=20,x=30: "), "{text}");
+    assert!(text.contains("\nA: ") && text.contains(" --node /a --chunks "), "{text}");
+    assert!(text.ends_with("All else:\n  zarr convert s s-advised.zarr --exclude /a\n"), "{text}");
+    // Requests to files of this machine have no price.
+    let prices = ["A MONTH", "Prices: "];
+    assert!(prices.iter().all(|word| text.contains(word)), "{text}");
+    let local = folder.ok(&["advise", "s", "a", "--reads", "all", "--at", "local", "--time", "0"]);
+    assert!(prices.iter().all(|word| !local.contains(word)), "{local}");
 }
 
 /// Runs the commands that were advised, and returns them.
@@ -152,7 +172,9 @@ fn arrays_that_are_not_there_are_described() {
     let described = ["advise", "--shape", "8760,721,1440", "--dtype", "f4", "--dims", "time,lat,lon", "--at", "s3"];
     let text = folder.ok(&[&described[..], &["--reads", "time=1", "--reads", "lat=1,lon=1"]].concat());
     assert!(
-        text.starts_with("8760 x 721 x 1440, 33.9 GiB; s3: 50.000 ms a request, 200 MB/s, 512 at once\n"),
+        text.starts_with(
+            "time=8760,lat=721,lon=1440: 33.9 GiB; s3: 50.000 ms a request, 200 MB/s, 512 requests at once\n"
+        ),
         "{text}"
     );
     assert!(text.contains("\nA: ") && text.contains("No elements to measure codecs on"), "{text}");

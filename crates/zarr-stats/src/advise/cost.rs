@@ -13,6 +13,8 @@ use zarr_grid::{Region, total_size};
 
 /// Number of places at which an access is counted.
 pub const PLACES: usize = 12;
+/// Ratio of seconds within which codecs are as fast as others.
+const EQUAL: f64 = 1.1;
 /// Number of bytes that codecs may add to a chunk of few elements.
 const HEADERS: f64 = 256.0;
 
@@ -153,7 +155,7 @@ impl Costs<'_> {
         })
     }
 
-    /// Costs of a layout with the codecs that suit its chunks best.
+    /// Costs of a layout with the codecs that suit its chunks best: of those that are about as fast as the fastest, with the smallest chunks.
     pub(super) fn with_best_codecs(
         &self,
         cost: &LayoutCost,
@@ -162,14 +164,18 @@ impl Costs<'_> {
     ) -> Result<LayoutCost> {
         let Some(sample) = sample else { return Ok(cost.clone()) };
         let texts: Vec<String> = codecs.iter().map(|codecs| codecs.codecs.clone()).collect();
-        let mut best: Option<(f64, LayoutCost)> = None;
+        let mut costs = Vec::with_capacity(texts.len());
         for measured in sample.measure(&cost.layout.chunks, &texts, self.options.time)? {
             let found = self.of_layout(&cost.layout.chunks, cost.layout.shards.clone(), &measured)?;
             let score: f64 = found.accesses.iter().map(|access| access.seconds.max(1e-9).ln()).sum();
-            if measured.is_lossless && best.as_ref().is_none_or(|(least, _)| score < *least) {
-                best = Some((score, found));
+            if measured.is_lossless {
+                costs.push((score, found));
             }
         }
+        let least = costs.iter().map(|(score, _)| *score).fold(f64::INFINITY, f64::min);
+        let most = least + EQUAL.ln() * self.axes.len() as f64;
+        let fast = costs.into_iter().filter(|(score, _)| *score <= most);
+        let best = fast.min_by(|(_, a), (_, b)| a.stored.total_cmp(&b.stored));
         Ok(best.map_or_else(|| cost.clone(), |(_, cost)| cost))
     }
 

@@ -53,7 +53,11 @@ pub(super) fn threads() -> usize {
 impl fmt::Display for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (latency, bandwidth) = (self.latency * 1e3, self.bandwidth / 1e6);
-        write!(f, "{}: {:.3} ms a request, {:.0} MB/s, {} at once", self.name, latency, bandwidth, self.concurrency)
+        write!(
+            f,
+            "{}: {:.3} ms a request, {:.0} MB/s, {} requests at once",
+            self.name, latency, bandwidth, self.concurrency
+        )
     }
 }
 

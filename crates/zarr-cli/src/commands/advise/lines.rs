@@ -5,7 +5,8 @@ use crate::number::{grouped, size};
 use crate::table::{Side, lines};
 use zarr::Dialect;
 use zarr::meta::text::codecs_in_short;
-use zarr::stats::advise::{AccessCost, Advice, AdviseOptions, LayoutCost, Subject};
+use zarr::stats::advise::{AccessCost, Advice, AdviseOptions, LayoutCost, Prices, Subject};
+use zarr::store::StoreKind;
 
 /// Names of the layouts.
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -36,22 +37,28 @@ pub(super) struct Table<'a> {
 impl Table<'_> {
     pub(super) fn text(&self) -> String {
         let Self { subject, advice, options, .. } = self;
-        let shape: Vec<String> = subject.shape().iter().map(ToString::to_string).collect();
+        // As the lengths of reads are given.
+        let lengths = subject.shape().iter().zip(subject.names()).enumerate().map(|(axis, (len, name))| {
+            let name = name.as_ref().map_or_else(|| axis.to_string(), |name| escape::line(name).into_owned());
+            format!("{name}={len}")
+        });
         let mut text = format!(
-            "{}, {}; {}\n",
-            shape.join(" x "),
+            "{}: {}; {}\n",
+            lengths.collect::<Vec<_>>().join(","),
             size(subject.bytes()),
             escape::line(&options.storage.to_string())
         );
-        let mut rows = vec![heading(advice)];
+        let mut rows = vec![heading(advice, options)];
         rows.extend(advice.present.as_ref().map(|cost| row("now", cost, options)));
         rows.extend(advice.layouts.iter().zip(NAMES).map(|(cost, name)| row(name, cost, options)));
-        let sides = [Side::Left, Side::Left, Side::Left, Side::Left, Side::Right, Side::Right, Side::Right];
-        let sides: Vec<Side> = sides.into_iter().chain(advice.accesses.iter().map(|_| Side::Right)).collect();
-        text.push_str(&lines(&sides, &rows));
+        text.push_str(&lines(&sides(&rows), &rows));
+        // Another dialect is of use in any case.
+        let is_enough = self.is_enough() && self.ends.is_none_or(|ends| ends.dialect.is_none());
         for (number, (cost, name)) in advice.layouts.iter().zip(NAMES).enumerate() {
             text.push_str(&format!("{name}: {}\n", self.sentence(number, cost)));
-            text.push_str(&self.command(cost).map_or_else(String::new, |command| format!("  {command}\n")));
+            if let Some(command) = self.command(cost).filter(|_| number > 0 || !is_enough) {
+                text.push_str(&format!("  {command}\n"));
+            }
         }
         if let Some(verdict) = self.verdict() {
             text.push_str(&verdict);
@@ -99,14 +106,26 @@ impl Table<'_> {
     /// Returns how the present layout compares with the first one.
     fn verdict(&self) -> Option<String> {
         let (present, best) = (self.advice.present.as_ref()?, self.advice.layouts.first()?);
-        let pairs = || present.accesses.iter().zip(&best.accesses);
-        if pairs().all(|(now, best)| now.seconds <= best.seconds * EQUAL) {
+        if self.is_enough() {
             return Some("The layout that is there is as good as A in all accesses.\n".to_owned());
         }
-        let gains = pairs().map(|(now, best)| now.seconds / best.seconds.max(1e-12)).enumerate();
+        let pairs = present.accesses.iter().zip(&best.accesses);
+        let gains = pairs.map(|(now, best)| now.seconds / best.seconds.max(1e-12)).enumerate();
         let (access, gain) = gains.max_by(|a, b| a.1.total_cmp(&b.1))?;
         let name = access_name(self.advice, access);
-        (gain > EQUAL).then(|| format!("With A, {name} is {} times as fast as now.\n", factor(gain)))
+        let grown = (best.stored > present.stored * EQUAL).then(|| {
+            let bytes = |cost: &LayoutCost| size(cost.stored.max(0.0) as u64);
+            format!(" It stores {} instead of {}.", bytes(best), bytes(present))
+        });
+        let grown = grown.unwrap_or_default();
+        (gain > EQUAL).then(|| format!("With A, {name} is {} times as fast as now.{grown}\n", factor(gain)))
+    }
+
+    /// Whether the present layout is as good as the first one in all accesses.
+    fn is_enough(&self) -> bool {
+        let Some((present, best)) = self.advice.present.as_ref().zip(self.advice.layouts.first()) else { return false };
+        let mut pairs = present.accesses.iter().zip(&best.accesses);
+        pairs.all(|(now, best)| now.seconds <= best.seconds * EQUAL)
     }
 
     /// Returns the command that makes a layout; `None` for the description of an array.
@@ -158,17 +177,29 @@ fn access_name(advice: &Advice, access: usize) -> String {
     if advice.is_write(access) { format!("write {name}") } else { name }
 }
 
+/// Whether prices are of use: the list prices of S3 are of none for files of this machine.
+fn has_prices(options: &AdviseOptions) -> bool {
+    options.storage.access.kind == StoreKind::Remote || options.prices != Prices::s3()
+}
+
 /// First row of the table.
-pub(super) fn heading(advice: &Advice) -> Vec<String> {
-    let names = ["", "CHUNKS", "SHARDS", "CODECS", "STORED", "OBJECTS", "A MONTH"].map(str::to_owned);
-    names.into_iter().chain((0..advice.accesses.len()).map(|access| access_name(advice, access))).collect()
+pub(super) fn heading(advice: &Advice, options: &AdviseOptions) -> Vec<String> {
+    let names = ["", "CHUNKS", "SHARDS", "CODECS", "STORED", "OBJECTS"].into_iter();
+    let names = names.chain(has_prices(options).then_some("A MONTH")).map(str::to_owned);
+    names.chain((0..advice.accesses.len()).map(|access| access_name(advice, access))).collect()
+}
+
+/// Alignment of the columns of a table: names to the left, numbers to the right.
+pub(super) fn sides(rows: &[Vec<String>]) -> Vec<Side> {
+    let count = rows.first().map_or(0, Vec::len);
+    (0..count).map(|column| if column < 4 { Side::Left } else { Side::Right }).collect()
 }
 
 /// Row of the table for a layout.
 pub(super) fn row(name: &str, cost: &LayoutCost, options: &AdviseOptions) -> Vec<String> {
     let shape = |shape: &[u64]| shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");
     let codecs = codecs_in_short(&cost.layout.codecs.configs);
-    let codecs = if codecs.is_empty() { cost.layout.codecs.codecs.clone() } else { codecs };
+    let codecs = if codecs.is_empty() { "none".to_owned() } else { codecs };
     let cells = [
         name.to_owned(),
         shape(&cost.layout.chunks),
@@ -176,9 +207,9 @@ pub(super) fn row(name: &str, cost: &LayoutCost, options: &AdviseOptions) -> Vec
         escape::line(&codecs).into_owned(),
         size(cost.stored.max(0.0) as u64),
         grouped(u64::try_from(cost.objects).unwrap_or(u64::MAX)),
-        money(cost.month, &options.prices.currency),
     ];
-    cells.into_iter().chain(cost.accesses.iter().map(of_access)).collect()
+    let month = has_prices(options).then(|| money(cost.month, &options.prices.currency));
+    cells.into_iter().chain(month).chain(cost.accesses.iter().map(of_access)).collect()
 }
 
 /// Cell of an access: seconds, requests and bytes.
@@ -218,5 +249,7 @@ pub(super) fn notes(advice: &Advice, options: &AdviseOptions) -> String {
         bytes => format!("Codecs measured on {} of elements.\n", size(bytes)),
     };
     let prices = &options.prices;
-    format!("{measured}Prices: {}, of {}.\n", escape::line(&prices.of), escape::line(&prices.date))
+    let prices = has_prices(options)
+        .then(|| format!("Prices: {}, of {}.\n", escape::line(&prices.of), escape::line(&prices.date)));
+    measured + prices.as_deref().unwrap_or_default()
 }

@@ -2,13 +2,13 @@
 
 use super::facts::{cost_json, storage_json};
 use super::given::{Given, measured, source, storage, target};
-use super::lines::{dialect_option, heading, layout_options, notes, quoted, row};
+use super::lines::{Ends, Table, dialect_option, heading, layout_options, notes, quoted, row, sides};
 use crate::commands::rounding::no_data_variables;
 use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
-use crate::table::{Side, lines};
+use crate::table::lines;
 use zarr::Array;
 use zarr::meta::json::{Map, Value};
 use zarr::stats::advise::{Advice, AdviseOptions, LayoutCost, Subject};
@@ -48,10 +48,22 @@ pub(super) fn run(
         dialect_option(given.dialect)
     );
     let commands = commands(&rows, &ends, location);
-    context.print(
-        || json(&rows, &advice, options, &commands, &arrays.left_out),
-        || text(&rows, &advice, options, &commands, &arrays.left_out),
-    )
+    let json = || json(&rows, &advice, options, &commands, &arrays.left_out);
+    let (Some((_, subject)), [only]) = (arrays.fit.first(), rows.as_slice()) else {
+        return context.print(json, || text(&rows, &advice, options, &commands, &arrays.left_out));
+    };
+    // One array has all its layouts, as if it were named.
+    let ends = Ends {
+        source: source(given, location, path),
+        target: target(&location.address),
+        node: Some(only.path.clone()),
+        dialect: given.dialect,
+    };
+    let table = Table { subject, advice: &advice, options, ends: Some(&ends) };
+    context.print(json, || {
+        let others = commands.first().map_or_else(String::new, |command| format!("All else:\n  {command}\n"));
+        format!("{}\n{}{}{others}", escape::line(&only.path), table.text(), left_as_it_is(&arrays.left_out))
+    })
 }
 
 /// Returns the commands that make the layouts: one for everything that stays as it is, groups and files beside nodes among it, and one for
@@ -135,7 +147,9 @@ fn rows(arrays: &Arrays, given: &Given, options: &AdviseOptions) -> zarr::Result
     };
     let leader = leader.clone().dialect(given.dialect_for(array.dialect()));
     let mut advice = Advice::on(&leader, options)?;
-    advice.layouts.truncate(1);
+    if arrays.fit.len() > 1 {
+        advice.layouts.truncate(1);
+    }
     let Some(first) = advice.layouts.first().cloned() else {
         return Err(zarr::Error::argument("no layout could be counted"));
     };
@@ -176,25 +190,26 @@ fn rows(arrays: &Arrays, given: &Given, options: &AdviseOptions) -> zarr::Result
 }
 
 fn text(rows: &[Row], advice: &Advice, options: &AdviseOptions, commands: &[String], left_out: &[String]) -> String {
-    let mut table = vec![heading(advice)];
+    let mut table = vec![heading(advice, options)];
     for array in rows {
         let path = escape::line(&array.path);
         table.extend(array.present.as_ref().map(|cost| row(&format!("{path} now"), cost, options)));
         table.push(row(&format!("{path} advised"), &array.advised, options));
     }
-    let sides = [Side::Left, Side::Left, Side::Left, Side::Left, Side::Right, Side::Right, Side::Right];
-    let sides: Vec<Side> = sides.into_iter().chain(advice.accesses.iter().map(|_| Side::Right)).collect();
-    let mut text = format!("{}\n{}", escape::line(&options.storage.to_string()), lines(&sides, &table));
-    if !left_out.is_empty() {
-        let paths: Vec<_> = left_out.iter().map(|path| escape::line(path)).collect();
-        text.push_str(&format!(
-            "Coordinates, and arrays without the dimensions of all accesses, stay as they are: {}\n",
-            paths.join(", ")
-        ));
-    }
+    let mut text = format!("{}\n{}", escape::line(&options.storage.to_string()), lines(&sides(&table), &table));
+    text.push_str(&left_as_it_is(left_out));
     commands.iter().for_each(|command| text.push_str(&format!("  {command}\n")));
     text.push_str(&notes(advice, options));
     text
+}
+
+/// Line that names the arrays that stay as they are; empty if there are none.
+fn left_as_it_is(left_out: &[String]) -> String {
+    if left_out.is_empty() {
+        return String::new();
+    }
+    let paths: Vec<_> = left_out.iter().map(|path| escape::line(path)).collect();
+    format!("Coordinates, and arrays without the dimensions of all accesses, stay as they are: {}\n", paths.join(", "))
 }
 
 fn json(rows: &[Row], advice: &Advice, options: &AdviseOptions, commands: &[String], left_out: &[String]) -> Map {
