@@ -28,6 +28,9 @@ const RELEASED: [&str; 7] = [
     "x86_64-pc-windows-msvc",
 ];
 
+/// Manifest of the workspace of engines of queries.
+const ENGINES: &str = "engines/Cargo.toml";
+
 /// Runs `.ci/run`, or the long checks.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments {
@@ -57,7 +60,9 @@ fn long_checks() -> Result<(), String> {
         step(format!("feature {feature}"), cargo(&arguments));
     }
     step("package".to_owned(), cargo(&["xtask", "package"]));
-    step("deny".to_owned(), deny());
+    step("deny".to_owned(), deny(&[], &[]));
+    let rules = tidy::root().join(".cargo/deny.toml").display().to_string();
+    step("deny of engines".to_owned(), deny(&["--manifest-path", ENGINES], &["--config", &rules]));
     for target in RELEASED {
         step(format!("licences for {target}"), cargo(&["xtask", "dist", "check", "--target", target]));
     }
@@ -71,6 +76,7 @@ fn long_checks() -> Result<(), String> {
     let mut package = Command::new("cargo");
     package.args(["xtask", "python", "tests/test_tables.py"]).env(WITH_PARQUET, "1").current_dir(tidy::root());
     step("Python package with Parquet".to_owned(), timed(&mut package));
+    step("engines".to_owned(), engines());
     let processes = ["test", "-p", "zarr-tests", "--test", "processes", "--", "--long"];
     step("processes".to_owned(), cargo(&processes));
     step("fuzz".to_owned(), cargo(&["xtask", "fuzz", "--inputs", "3000"]));
@@ -85,13 +91,25 @@ fn miri() -> Result<(), String> {
     command("rustup", &["run", "nightly", "cargo", "miri", "test", "-p", "zarr-arrow", "--lib", "export::"])
 }
 
-/// Checks licences, sources and advisories of all crates. Installs cargo-deny if it is missing, which takes minutes.
-fn deny() -> Result<(), String> {
+/// Checks the engines, which are a workspace of their own and bring hundreds of crates.
+fn engines() -> Result<(), String> {
+    let features = ["--features", "zarr-datafusion/proto"];
+    let of = |verb, targets| {
+        [&[verb, "--manifest-path", ENGINES, "--workspace", "--locked", targets], &features[..]].concat()
+    };
+    cargo(&["fmt", "--manifest-path", ENGINES, "--all", "--check"])?;
+    cargo(&[&of("clippy", "--all-targets")[..], &["--", "-D", "warnings"]].concat())?;
+    cargo(&of("test", "--all-targets"))?;
+    cargo(&of("test", "--doc"))
+}
+
+/// Checks licences, sources and advisories of all crates of a workspace. Installs cargo-deny if it is missing, which takes minutes.
+fn deny(workspace: &[&str], rules: &[&str]) -> Result<(), String> {
     let is_installed = Command::new("cargo-deny").arg("--version").output().is_ok_and(|done| done.status.success());
     if !is_installed {
         cargo(&["install", "cargo-deny", "--locked"])?;
     }
-    cargo(&["deny", "--workspace", "check"])
+    cargo(&[&["deny"], workspace, &["--workspace", "check"], rules].concat())
 }
 
 /// Returns the features of the crate `zarr`.

@@ -32,7 +32,7 @@ type Module = Vec<String>;
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     let mut allowed = ALLOWED.to_vec();
-    for folder in ["crates", "benches", "tests", "xtask"] {
+    for folder in ["crates", "benches", "engines", "tests", "xtask"] {
         for sources in source_folders(&root.join(folder))? {
             let name = sources.strip_prefix(root).unwrap_or(&sources).display().to_string();
             for circle in circles(&read(&sources)?) {

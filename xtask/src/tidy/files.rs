@@ -78,7 +78,7 @@ const GIVEN_UP: &[(&str, &str)] = &[
 /// Returns the faults in the source files of the workspace.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
-    for folder in ["benches", "crates", "python", "tests", "xtask"] {
+    for folder in ["benches", "crates", "engines", "python", "tests", "xtask"] {
         collect(&root.join(folder), &mut files)?;
     }
     files.sort();
