@@ -91,7 +91,8 @@ fn miri() -> Result<(), String> {
     command("rustup", &["run", "nightly", "cargo", "miri", "test", "-p", "zarr-arrow", "--lib", "export::"])
 }
 
-/// Checks the engines, which are a workspace of their own and bring hundreds of crates.
+/// Checks the engines, which are a workspace of their own and bring hundreds of crates. Among their tests are a scheduler and executors as
+/// processes.
 fn engines() -> Result<(), String> {
     let features = ["--features", "zarr-datafusion/proto"];
     let of = |verb, targets| {

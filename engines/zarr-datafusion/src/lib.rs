@@ -1,8 +1,8 @@
 //! Zarr data sets as tables of [DataFusion](https://datafusion.apache.org): SQL and data frames in Rust, which read only the chunks and
 //! the variables of a query, on all cores, in bounded memory.
 //!
-//! [`ZarrTable`] is the table, with what it tells DataFusion. With feature `proto`, `ZarrCodec` sends it to other processes.
-//! The crate stands outside of the workspace of `zarr`, since DataFusion brings hundreds of crates.
+//! [`ZarrTable`] is the table, with what it tells DataFusion. With feature `proto`, `ZarrCodec` sends it to other processes; the crate
+//! `zarr-ballista` beside this one does so. Both stand outside of the workspace of `zarr`, since DataFusion brings hundreds of crates.
 //!
 //! # Example
 //! ```
@@ -27,6 +27,7 @@ mod axis_indices;
 mod codec;
 mod fault;
 mod filters;
+mod guide;
 mod labels;
 mod parts;
 mod scan;
