@@ -38,6 +38,7 @@ mod explain;
 mod geozarr;
 mod help;
 mod image_args;
+mod image_windows;
 mod info;
 mod list;
 mod log;

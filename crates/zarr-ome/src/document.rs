@@ -13,6 +13,7 @@ mod screen;
 mod segments;
 mod systems;
 mod transformation;
+mod windows;
 
 pub use axes::ImageAxis;
 pub use display::{Display, DisplayedChannel, Window};
@@ -21,6 +22,7 @@ pub use placement::Placement;
 pub use screen::{NamedPart, PlateAcquisition, PlateDocument, PlateWell, WellDocument, WellImage};
 pub use segments::{LabelColor, LabelDocument, LabelProperties};
 pub use transformation::{Numbers, PartialTransformation, SystemReference, Transformation, TransformationKind};
+pub use windows::with_windows;
 
 use crate::Result;
 use crate::attributes;

@@ -1,23 +1,21 @@
 //! Options of images of OME-Zarr that `zarr convert --convention ome` makes.
 
+use super::image_windows::{self, Windows};
 use crate::args::{ByConvention, ConventionName};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use clap::Args;
 use zarr::Array;
 use zarr::convert::ConvertOptions;
-use zarr::dtype::{Class, DataType};
-use zarr::grid::{AxisSelection, Region};
+use zarr::dtype::DataType;
+use zarr::grid::Region;
 use zarr::ome::document::{DisplayedChannel, Window};
 use zarr::ome::{Metadata, NewImage, Version};
-use zarr::stats::{Statistics, StatsOptions};
 
 /// Heading in the help of the options of images.
 const IMAGE: &str = "Images, with --convention ome";
 /// Path of the level that an array becomes.
 const LEVEL: &str = "0";
-/// Greatest number of channels whose elements are looked at, since each takes a pass over its chunks.
-const MOST_CHANNELS: u64 = 1000;
 
 /// Options of images of OME-Zarr.
 #[derive(Clone, Debug, Args)]
@@ -34,43 +32,26 @@ pub(crate) struct ImageArgs {
     /// Names of the channels, separated by commas.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, help_heading = IMAGE)]
     channel_names: Vec<String>,
-    /// The values that are displayed as black and white, for each channel: `minmax`, or two percentiles, 1,99.
-    #[arg(long, value_name = "RANGE", value_parser = windows, help_heading = IMAGE)]
+    /// The values that are displayed as black and white, for each channel: `minmax`, or two percentiles, 1,99. Images in SRC get them too.
+    #[arg(long, value_name = "RANGE", value_parser = Windows::parse, help_heading = IMAGE)]
     channel_windows: Option<Windows>,
     /// Leave out what the version cannot hold: scenes, transformations that are no scale.
     #[arg(long, help_heading = IMAGE, hide_short_help = true)]
     ome_losses: bool,
 }
 
-/// Shares of values at the ends of a window.
-#[derive(Clone, Copy, Debug)]
-struct Windows([f64; 2]);
-
 fn version(text: &str) -> Result<Version, String> {
     text.parse().map_err(|error: zarr::Error| error.message().to_owned())
 }
 
-fn windows(text: &str) -> Result<Windows, String> {
-    let share = |part: &str| part.trim().parse::<f64>().ok().filter(|share| (0.0..=100.0).contains(share));
-    let pair = || {
-        let (least, greatest) = text.split_once(',')?;
-        let ends = [share(least)? / 100.0, share(greatest)? / 100.0];
-        (ends[0] < ends[1]).then_some(Windows(ends))
-    };
-    match text {
-        "minmax" => Ok(Windows([0.0, 1.0])),
-        _ => pair().ok_or_else(|| "expected minmax, or two percentiles such as 1,99".to_owned()),
-    }
-}
-
 impl ImageArgs {
     fn is_given(&self) -> bool {
-        self.ome_version.is_some() || self.ome_losses || self.describes_array()
+        self.ome_version.is_some() || self.ome_losses || self.names_parts() || self.channel_windows.is_some()
     }
 
-    fn describes_array(&self) -> bool {
-        let is_named = self.axes.is_some() || self.scale.is_some() || !self.channel_names.is_empty();
-        is_named || self.channel_windows.is_some()
+    /// Whether the axes, positions or channels of an array are named.
+    fn names_parts(&self) -> bool {
+        self.axes.is_some() || self.scale.is_some() || !self.channel_names.is_empty()
     }
 
     /// Adds the image that the source becomes to the options of a conversion. `target` is the address of the target, which names the image.
@@ -92,12 +73,18 @@ impl ImageArgs {
         let options = options.ome_version(self.ome_version).ome_losses(self.ome_losses);
         if let Some(group) = found.node.as_group() {
             let is_image = Metadata::find(&group.attributes, source.path.name()).is_some();
-            if self.describes_array() || !(is_image || self.ome_version.is_some()) {
+            if self.names_parts() || !(is_image || self.ome_version.is_some()) {
                 let failure =
                     Failure::usage(format!("{}: found a group, expected an array to make an image of", source.path));
                 return Err(failure.with_hint("--node names an array; a group of OME-Zarr keeps its metadata"));
             }
-            return Ok(options);
+            return match self.channel_windows {
+                Some(windows) => {
+                    let found = windows.of_images(context, source, &options)?;
+                    Ok(options.channel_windows(found))
+                }
+                None => Ok(options),
+            };
         }
         let array = context.array_of(source, found)?;
         let axes = match &self.axes {
@@ -137,10 +124,7 @@ impl ImageArgs {
                 "--channel-names: found {found} names, expected {count} as the array has channels"
             )));
         }
-        if count > MOST_CHANNELS {
-            let message = format!("--channel-windows: found {count} channels, expected at most {MOST_CHANNELS}");
-            return Err(Failure::usage(message));
-        }
+        image_windows::check_count(count)?;
         (0..count)
             .map(|number| {
                 let label = self.channel_names.get(number as usize).cloned();
@@ -162,30 +146,10 @@ impl ImageArgs {
             (None, DataType::Int16) => Some((-32_768.0, 32_767.0)),
             _ => None,
         };
-        if let Some((min, max)) = of_type {
-            return Ok(Window::new(min, max));
+        match of_type {
+            Some((min, max)) => Ok(Window::new(min, max)),
+            None => self.channel_windows.unwrap_or(Windows::WHOLE).of_channel(array, region, axis, number),
         }
-        let Windows(shares) = self.channel_windows.unwrap_or(Windows([0.0, 1.0]));
-        if matches!(array.data_type().class(), None | Some(Class::Complex)) {
-            return Err(Failure::usage(format!("--channel-windows: found {}, expected numbers", array.data_type())));
-        }
-        let ranges = region.axes().iter().enumerate().map(|(at, range)| {
-            let (first, len) = if axis == Some(at) { (number, 1) } else { (0, range.len) };
-            let start = range.start.saturating_add(first.saturating_mul(range.step));
-            let stop = start.saturating_add(len.saturating_mul(range.step));
-            let [start, stop, step] = [start, stop, range.step].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
-            AxisSelection::Range { start: Some(start), stop: Some(stop), step }
-        });
-        let selection: Vec<AxisSelection> = ranges.collect();
-        let options = StatsOptions::default().quantiles(&shares).bins(0);
-        let numbers = Statistics::of(array, &selection, &options)?.numbers;
-        let end =
-            |extreme: &Option<zarr::stats::Extreme>, other: f64| extreme.as_ref().map_or(other, |at| at.value.float);
-        let mut window = Window::new(end(&numbers.min, 0.0), end(&numbers.max, 1.0));
-        if let [least, greatest] = numbers.quantiles.as_slice() {
-            (window.start, window.end) = (least.value.float, greatest.value.float);
-        }
-        Ok(window)
     }
 }
 

@@ -289,6 +289,75 @@ fn windows_of_channels_are_those_of_the_elements() {
     }
 }
 
+/// Checks that images that are there get windows by their elements, and keep all else: of the least and greatest value of the finest level,
+/// or of percentiles of the coarsest level with enough elements.
+#[test]
+fn channels_of_images_get_other_windows() {
+    let folder = Folder::new();
+    let level = |path: &str, size: u32| {
+        format!(r#"{{"path":"{path}","coordinateTransformations":[{{"type":"scale","scale":[1,{size},{size}]}}]}}"#)
+    };
+    let axes = r#"[{"name":"c","type":"channel"},{"name":"y","type":"space"},{"name":"x","type":"space"}]"#;
+    let omero = r#"{"rdefs":{"model":"color"},"channels":[
+        {"label":"DAPI","color":"0000FF","coefficient":1,"window":{"start":0,"end":510,"min":0,"max":300,"of":"us"}},
+        {"label":"GFP","color":"00FF00"}]}"#;
+    let (fine, coarse) = (level("0", 1), level("1", 2));
+    let multiscales = format!(r#"[{{"version":"0.4","axes":{axes},"datasets":[{fine},{coarse}]}}]"#);
+    let with = |more: &str| format!(r#"{{"multiscales":{multiscales},{more}}}"#);
+    let all = [("i.zarr", "2048,2048", "1024,1024", 1), ("small.zarr", "2048,2046", "1024,1023", 0)];
+    for (store, fine, coarse, level) in all {
+        let create = ["create", store, "/", "--dialect", "v2", "--group", "--attributes"];
+        folder.ok(&[&create[..], &[&with(&format!(r#""omero":{omero}"#))]].concat());
+        folder.ok(&[
+            &create[..2],
+            &["labels/l", "--dialect", "v2", "--group", "--attributes", &with(r#""image-label":{}"#)],
+        ]
+        .concat());
+        let array = |path: &str, shape: &str, fill: &str| {
+            let shape = format!("2,{shape}");
+            let array = ["--dtype", "uint16", "--chunks", "1,1024,1024", "--dialect", "v2", "--shape", &shape];
+            folder.ok(&[&["create", store, path][..], &array, &["--fill", fill]].concat());
+        };
+        array("0", fine, "40");
+        array("1", coarse, "50");
+        folder.ok(&["write", store, "0", "--select", "0,0:2,0", "--value", "900"]);
+        folder.ok(&["write", store, "1", "--select", "1,:,0:512", "--value", "70"]);
+        let convert = |target: &str, windows: &str| {
+            let to = ["convert", store, target, "--convention", "ome", "--channel-windows", windows];
+            folder.run(&[&to[..], &["--ome-version", "0.5", "--overwrite"]].concat())
+        };
+        let windows = |target: &str| {
+            let found = attributes(&folder, target);
+            let channel = |number: u32| found.pointer(&format!("/ome/omero/channels/{number}")).unwrap().clone();
+            for (pointer, value) in
+                [("rdefs/model", "color"), ("channels/0/label", "DAPI"), ("channels/1/color", "00FF00")]
+            {
+                assert_eq!(found.pointer(&format!("/ome/omero/{pointer}")).unwrap().as_str(), Some(value), "{found}");
+            }
+            [channel(0), channel(1)].map(|channel| channel.get("window").unwrap().to_string())
+        };
+        let told = convert("whole.zarr", "minmax");
+        assert!(told.code == Some(0) && !told.err.contains("windows of channels"), "{}", told.err);
+        let expected =
+            [r#"{"start":40,"end":900,"min":40,"max":900,"of":"us"}"#, r#"{"min":40,"max":40,"start":40,"end":40}"#];
+        assert_eq!(windows("whole.zarr"), expected);
+        let told = convert("most.zarr", "1,99");
+        let text = told.err;
+        assert_eq!(told.code, Some(0), "{text}");
+        assert_eq!(text.contains("/: windows of channels are percentiles of level 1 of 0 to 1"), level == 1, "{text}");
+        let expected = match level {
+            1 => [r#"{"start":50,"end":50,"min":0,"max":300,"of":"us"}"#, r#"{"min":50,"max":70,"start":50,"end":70}"#],
+            _ => [r#"{"start":40,"end":40,"min":0,"max":300,"of":"us"}"#, r#"{"min":40,"max":40,"start":40,"end":40}"#],
+        };
+        assert_eq!(windows("most.zarr"), expected);
+        // Labels have no channels.
+        assert!(!folder.ok(&["info", "most.zarr", "labels/l", "--json"]).contains("omero"));
+    }
+    folder.ok(&["create", "g.zarr", "/", "--group"]);
+    let none = ["convert", "g.zarr", "y.zarr", "--convention", "ome", "--channel-windows", "minmax"];
+    assert!(failed(&folder, &none).contains("found a group, expected an array to make an image of"));
+}
+
 /// Checks that channels, windows and positions are those of the region that is converted.
 #[test]
 fn a_region_becomes_an_image() {

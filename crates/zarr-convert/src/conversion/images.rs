@@ -6,7 +6,7 @@ mod tests;
 use super::ConvertOptions;
 use std::collections::HashMap;
 use std::sync::Arc;
-use zarr_hierarchy::Result;
+use zarr_hierarchy::{Error, Result};
 use zarr_meta::conventions::{Conventions, FILL_VALUE};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, Note, StoredNode};
 use zarr_ome::document::Written;
@@ -76,6 +76,22 @@ impl Images {
             loses: options.ome_losses,
         })
     }
+}
+
+/// Gives the image in a group the windows of channels that the options have for it.
+pub(super) fn renew_windows(
+    node: &mut Node,
+    found: &StoredNode,
+    options: &ConvertOptions,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    let (Node::Group(group), Some(windows)) = (node, options.channel_windows.get(&found.path)) else { return Ok(()) };
+    match zarr_ome::document::with_windows(&group.attributes, windows)? {
+        Some(attributes) => group.attributes = attributes,
+        None => return Err(Error::argument("found no OME-Zarr image, expected one whose channels get windows")),
+    }
+    notes.push(Note::change("/attributes", "channels of the image get other windows"));
+    Ok(())
 }
 
 /// OME-Zarr step of a conversion of one node: between Zarr v2 and v3, or to another version in the same format.

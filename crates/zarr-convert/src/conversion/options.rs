@@ -11,6 +11,7 @@ use zarr_hierarchy::Result;
 use zarr_json::Map;
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
+use zarr_ome::document::Window;
 use zarr_ome::{NewImage, Version};
 use zarr_store::Store;
 
@@ -75,6 +76,9 @@ pub struct ConvertOptions {
     /// group gets the metadata at the end, and the array the names of the axes. Where a region of the array is converted, it is the image of
     /// that region ([`NewImage::region`]). `None` if nodes stay what they are.
     pub image: Option<NewImage>,
+    /// Windows of the channels of images that are there, by the paths of their groups in the source. Everything else of their metadata stays
+    /// ([`with_windows`](zarr_ome::document::with_windows)). By default images keep their windows.
+    pub channel_windows: BTreeMap<NodePath, Vec<Window>>,
     /// Version of OME-Zarr of images, plates, wells and labels. By default the version of the source, or that of the format if it changes:
     /// 0.4 in Zarr v2, 0.5 in v3.
     pub ome_version: Option<Version>,
@@ -136,6 +140,7 @@ impl Default for ConvertOptions {
             literal: false,
             georeferences: BTreeMap::new(),
             image: None,
+            channel_windows: BTreeMap::new(),
             ome_version: None,
             ome_losses: false,
             objects_as_strings: false,
@@ -281,6 +286,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn image(mut self, image: impl Into<Option<NewImage>>) -> Self {
         self.image = image.into();
+        self
+    }
+
+    /// Sets [`channel_windows`](Self#structfield.channel_windows).
+    #[must_use]
+    pub fn channel_windows(mut self, channel_windows: BTreeMap<NodePath, Vec<Window>>) -> Self {
+        self.channel_windows = channel_windows;
         self
     }
 

@@ -1,7 +1,7 @@
 //! The metadata of a node in the target.
 
 use super::hierarchy::Hierarchy;
-use super::{ConvertOptions, Shards, new_image, place, rechunk, region};
+use super::{ConvertOptions, Shards, images, new_image, place, rechunk, region};
 use zarr_array::{Registry, element_spec, instead_of_fallback};
 use zarr_codec::{ElementSpec, Limits};
 use zarr_hierarchy::{Error, ErrorKind, Result};
@@ -43,6 +43,7 @@ pub(super) fn target(
     }
     let mut node = found.node.clone();
     let (image, mut image_notes) = (hierarchy.images.step(found, dialect, options), Vec::new());
+    images::renew_windows(&mut node, found, options, &mut image_notes)?;
     let before = image.map(|step| step.before(&mut node, &mut image_notes)).transpose()?.unwrap_or_default();
     // Names by an image say nothing of xarray.
     let is_of_image = found.node.as_array().is_some_and(|array| image.is_some_and(|step| step.drops_names(array)));

@@ -76,7 +76,7 @@ impl DisplayedChannel {
         })
     }
 
-    fn write(&self) -> Value {
+    pub(super) fn write(&self) -> Value {
         let color = self.color.map(|[r, g, b]| Value::from(format!("{r:02X}{g:02X}{b:02X}")));
         let members = [
             ("label", text(&self.label)),
