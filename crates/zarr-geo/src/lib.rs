@@ -4,7 +4,7 @@
 //! [`spatial`](https://github.com/zarr-conventions/spatial) says which dimensions are y and x and how indices become coordinates, and
 //! [`multiscales`](https://github.com/zarr-conventions/multiscales) lists the levels of a pyramid. A [`Georeference`] is what the
 //! attributes of one node say by all three; it is read, checked and written. [`grid_mapping`] converts a coordinate reference system from
-//! and to the variables by which the CF conventions describe it.
+//! and to the variables by which the CF conventions describe it, and [`wkt2`] describes one by its parameters.
 //!
 //! Nothing is reprojected, and no database of coordinate reference systems is needed: codes, WKT and PROJJSON are kept as they are.
 //!
@@ -39,6 +39,7 @@ mod rules;
 mod tests;
 mod transform;
 mod unit;
+pub mod wkt2;
 mod write;
 
 pub use conventions::{ATTRIBUTE, Convention};

@@ -6,6 +6,7 @@ use zarr_geo::{Crs, Georeference, Registration, Transform};
 use zarr_json::{Map, Value, json};
 
 use crate::fault::Failure;
+use crate::geo_keys;
 use crate::ifd::{Ifd, Reader, decoded};
 use crate::layout::Layout;
 use crate::tags;
@@ -30,6 +31,9 @@ pub struct GeoReference {
     pub transform: Option<[f64; 6]>,
     /// The code of the coordinate reference system at EPSG; `None` if the keys describe it by other numbers.
     pub epsg: Option<u32>,
+    /// The description of the coordinate reference system in WKT2, if the keys describe it by a method of projection or an ellipsoid with
+    /// their parameters; `None` if they do not, or it cannot be described exactly, of which a file warns when it is opened.
+    pub wkt2: Option<String>,
     /// Whether the values are those of points in the centres of the pixels.
     pub is_point: bool,
     /// Transformation with the numbers of the file, which are those of the centres of pixels that are points.
@@ -87,7 +91,9 @@ impl GeoReference {
             _ if key("ProjectedCSTypeGeoKey").is_some() => code("ProjectedCSTypeGeoKey"),
             _ => code("GeographicTypeGeoKey"),
         };
-        Self { transform, epsg, is_point, of_file: of_file.filter(is_finite) }
+        let keys = tags.get("keys").and_then(Value::as_object);
+        let wkt2 = keys.filter(|_| epsg.is_none()).and_then(|keys| geo_keys::described(keys).ok().flatten());
+        Self { transform, epsg, wkt2, is_point, of_file: of_file.filter(is_finite) }
     }
 }
 
@@ -103,7 +109,7 @@ pub(crate) fn place(tags: &Map, finest: &Layout, level: &Layout) -> Option<Geore
     let of_file = GeoReference::of_tags(tags);
     let [rows, columns] = [level.len("y")?, level.len("x")?];
     let (down, across) = (ratio(finest.len("y")?, rows), ratio(finest.len("x")?, columns));
-    let crs = of_file.epsg.map(Crs::epsg);
+    let crs = of_file.epsg.map(Crs::epsg).or_else(|| of_file.wkt2.clone().map(Crs::Wkt2));
     let place = Georeference::new().dimensions("y", "x").shape(rows, columns);
     // The transformation of points is that of the centres of pixels. The finest level has the numbers of the file.
     let (first, registration) = match of_file.is_point {
@@ -139,6 +145,9 @@ pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd, warnings: &mut Warnings)
     }
     let keys = warnings.part(keys(reader, ifd))?;
     if let Some(keys) = keys {
+        if let Err(reason) = geo_keys::described(&keys) {
+            warnings.push(format!("page {}: the coordinate reference system is left out: {reason}", ifd.page));
+        }
         found.insert("keys", keys);
     }
     if found.is_empty() {

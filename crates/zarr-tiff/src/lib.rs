@@ -42,6 +42,7 @@ mod document;
 mod fault;
 mod form;
 mod geo;
+mod geo_keys;
 mod ifd;
 mod image;
 mod imagej;
