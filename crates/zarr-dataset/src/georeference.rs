@@ -3,8 +3,8 @@
 use crate::{Dataset, Result, Variable};
 use std::collections::HashMap;
 use zarr_array::Array;
-use zarr_geo::{Georeference, Transform, grid_mapping};
-use zarr_json::Value;
+use zarr_geo::{Crs, Georeference, Transform, grid_mapping};
+use zarr_json::{Map, Value};
 
 /// Greatest number of coordinates along an axis that are looked at.
 const MOST_COORDINATES: u64 = 1 << 20;
@@ -95,7 +95,7 @@ impl Dataset {
         found.shape = Some([len(&y), len(&x)]);
         if let Some(mapping) = self.grid_mapping(variable)? {
             let attributes = mapping.stored().attributes()?;
-            found.crs = found.crs.or_else(|| grid_mapping::read(attributes));
+            found.crs = found.crs.or_else(|| self.crs_of(attributes, [&y, &x]).ok().flatten());
         }
         if found.transform.is_none() && found.transform_type.is_none() {
             // Coordinates follow a selection, while the transformation of a grid mapping does not.
@@ -114,6 +114,33 @@ impl Dataset {
         }
         found.dimensions = Some([y, x]);
         Ok(Some(found))
+    }
+
+    /// Returns why the coordinate reference system is not known that the grid mapping of a variable describes; `None` if it is known, or the
+    /// variable has no grid mapping or no dimensions that are y and x.
+    ///
+    /// # Errors
+    /// The errors of [`variable`](Self::variable), and those of attributes that cannot be read.
+    pub fn grid_mapping_fault(&self, name: &str) -> Result<Option<String>> {
+        let variable = self.variable(name)?;
+        let dimensions: Vec<&str> = variable.dimensions().collect();
+        let (Some(axes), Some(mapping)) = (self.horizontal(&dimensions), self.grid_mapping(variable)?) else {
+            return Ok(None);
+        };
+        let [y, x] = &axes;
+        let reason = self.crs_of(mapping.stored().attributes()?, [y, x]).err();
+        Ok(reason.map(|reason| format!("{}: {reason}", mapping.name())))
+    }
+
+    /// Reads the coordinate reference system of a grid mapping, by the units of the coordinates of two dimensions.
+    fn crs_of(&self, attributes: &Map, axes: [&str; 2]) -> Result<Option<Crs>, String> {
+        let units = axes.map(|name| self.variable(name).ok()?.attributes().get("units")?.as_str());
+        match units {
+            [Some(y), Some(x)] if y != x && !y.starts_with("deg") => {
+                Err(format!("found coordinates in {y:?} and in {x:?}, expected the same units"))
+            }
+            [_, x] => grid_mapping::read_in(attributes, x),
+        }
     }
 
     /// Transformation by evenly spaced coordinates; `None` if there are none.
@@ -190,7 +217,6 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
-    use zarr_geo::Crs;
     use zarr_json::json;
 
     /// Data set with the variables `t(time, lat, lon)` and `grid`, on coordinates of 32 bits.

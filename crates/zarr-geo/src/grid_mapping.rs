@@ -1,8 +1,8 @@
 //! Grid mappings of the CF conventions: coordinate reference systems as attributes of a variable that others name.
 //!
 //! CF describes a coordinate reference system by parameters; programs add WKT in `crs_wkt` (CF) or `spatial_ref` (GDAL, rioxarray).
-//! [`read`] knows both, and recognises the parameters that [`attributes`] writes. Both know latitude and longitude and the UTM zones of
-//! WGS 84 by their parameters alone.
+//! [`read`] knows both, and the parameters of the projections of CF that WKT2 describes. [`attributes`] writes parameters of latitude and
+//! longitude and of the UTM zones of WGS 84.
 //!
 //! ```
 //! use zarr_geo::{Crs, grid_mapping};
@@ -12,6 +12,8 @@
 //! assert_eq!(attributes.get("longitude_of_central_meridian").unwrap().as_f64(), Some(15.0));
 //! assert_eq!(grid_mapping::read(&attributes), Some(Crs::epsg(32633)));
 //! ```
+
+mod parameters;
 
 use crate::crs::{code_of_wkt, is_wkt2};
 use crate::{Crs, Transform};
@@ -26,32 +28,63 @@ const UTM: [(u32, f64); 2] = [(32600, 0.0), (32700, 10_000_000.0)];
 /// Ellipsoid of WGS 84.
 const ELLIPSOID: [(&str, f64); 2] = [("semi_major_axis", 6_378_137.0), ("inverse_flattening", 298.257_223_563)];
 
-/// Reads the coordinate reference system that the attributes of a grid mapping describe; `None` if it is not known: no WKT2, no code of
-/// EPSG in WKT1, and no parameters that are recognised.
+/// Reads the coordinate reference system that the attributes of a grid mapping describe, of coordinates in metres or degrees; `None` if it is
+/// not known or cannot be described exactly. [`read_in`] takes the units of the coordinates, and says why.
 pub fn read(attributes: &Map) -> Option<Crs> {
+    read_in(attributes, None).ok().flatten()
+}
+
+/// Reads the coordinate reference system that the attributes of a grid mapping describe: in WKT2 or by a code of EPSG in WKT1, or else by
+/// its parameters. These become a code where that is known, and WKT2 otherwise. `units` are the units of the coordinates of y and x, in which
+/// lengths among the parameters are. `None` if the attributes are those of no grid mapping.
+///
+/// ```
+/// use zarr_geo::{Crs, grid_mapping};
+/// use zarr_json::json;
+///
+/// let albers = json!({"grid_mapping_name": "albers_conical_equal_area", "standard_parallel": [29.5, 45.5],
+///     "latitude_of_projection_origin": 23, "longitude_of_central_meridian": 264, "semi_major_axis": 6378137,
+///     "inverse_flattening": 298.257222101, "horizontal_datum_name": "North American Datum 1983"});
+/// let crs = grid_mapping::read_in(albers.as_object().unwrap(), Some("m")).unwrap();
+/// assert!(matches!(crs, Some(Crs::Wkt2(text)) if text.contains(r#"METHOD["Albers Equal Area""#)));
+///
+/// let unknown = json!({"grid_mapping_name": "rotated_latitude_longitude"});
+/// let reason = grid_mapping::read_in(unknown.as_object().unwrap(), None).unwrap_err();
+/// assert_eq!(reason, "found the grid mapping rotated_latitude_longitude, which is not known");
+/// ```
+///
+/// # Errors
+/// The reason why the system cannot be described exactly.
+pub fn read_in(attributes: &Map, units: Option<&str>) -> Result<Option<Crs>, String> {
     let text = |name: &str| attributes.get(name).and_then(Value::as_str);
     for wkt in ["crs_wkt", "spatial_ref"].into_iter().filter_map(text) {
         if let Some(code) = code_of_wkt(wkt) {
-            return Some(Crs::epsg(code));
+            return Ok(Some(Crs::epsg(code)));
         }
         if is_wkt2(wkt) {
-            return Some(Crs::Wkt2(wkt.to_owned()));
+            return Ok(Some(Crs::Wkt2(wkt.to_owned())));
         }
     }
-    let candidates = match text("grid_mapping_name")? {
+    let is_plain = units.is_none_or(|units| units == "m" || units.starts_with("met") || units.starts_with("deg"));
+    match known(attributes).filter(|_| is_plain) {
+        Some(crs) => Ok(Some(crs)),
+        None => parameters::described(attributes, units),
+    }
+}
+
+/// Returns the system whose parameters [`attributes`] knows.
+fn known(found: &Map) -> Option<Crs> {
+    let candidates = match found.get("grid_mapping_name").and_then(Value::as_str)? {
         "latitude_longitude" => vec![WGS84],
         "transverse_mercator" => {
-            let meridian = attributes.get("longitude_of_central_meridian").and_then(Value::as_f64)?;
+            let meridian = found.get("longitude_of_central_meridian").and_then(Value::as_f64)?;
             let zone = ((meridian + 183.0) / 6.0).round();
             let zone = (1.0..=60.0).contains(&zone).then_some(zone as u32)?;
             UTM.map(|(base, _)| base + zone).to_vec()
         }
         _ => return None,
     };
-    candidates
-        .into_iter()
-        .map(Crs::epsg)
-        .find(|crs| self::attributes(crs).is_some_and(|known| agrees(&known, attributes)))
+    candidates.into_iter().map(Crs::epsg).find(|crs| attributes(crs).is_some_and(|known| agrees(&known, found)))
 }
 
 /// Whether all numbers of `known` are in `found`.

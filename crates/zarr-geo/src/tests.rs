@@ -258,7 +258,8 @@ fn grid_mappings_are_read() {
     assert_eq!(grid_mapping::read(old), Some(Crs::epsg(3035)));
     assert_eq!(grid_mapping::transform(old).unwrap().pixel_size(), (100.0, 100.0));
     let sphere = json!({"grid_mapping_name": "latitude_longitude", "earth_radius": 6371229});
-    assert_eq!(grid_mapping::read(sphere.as_object().unwrap()), None);
+    let found = grid_mapping::read(sphere.as_object().unwrap()).unwrap();
+    assert_eq!((found.epsg_code(), found.unit()), (None, Some("degrees")));
     let unknown = json!({"spatial_ref": "PROJCS[\"x\"]", "grid_mapping_name": "polar_stereographic"});
     assert_eq!(grid_mapping::read(unknown.as_object().unwrap()), None);
 }
@@ -284,4 +285,79 @@ fn mercator_is_known_by_code_and_by_method() {
     assert!(!is_mercator(&wkt("Transverse Mercator")) && !is_mercator(&wkt("Hotine Oblique Mercator (variant B)")));
     let json = |method: &str| format!(r#"{{"type":"ProjectedCRS","conversion":{{"method":{{"name":"{method}"}}}}}}"#);
     assert!(is_mercator(&json("Mercator (variant B)")) && !is_mercator(&json("Transverse Mercator")));
+}
+
+/// Parameters of CF, as `tests/fixtures/reference_systems.py` compares them with pyproj.
+#[test]
+fn parameters_of_grid_mappings_are_described() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/reference_systems.json");
+    let systems = Value::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut described = 0;
+    for (name, case) in systems.get("grid_mappings").unwrap().as_object().unwrap().iter() {
+        let attributes = case.get("attributes").unwrap().as_object().unwrap();
+        let units = attributes.get("grid_mapping_name").unwrap().as_str() != Some("latitude_longitude");
+        let found = grid_mapping::read_in(attributes, units.then_some("m"));
+        match case.get("crs") {
+            Some(crs) => assert_eq!(found.unwrap(), Some(crs.as_str().unwrap().parse().unwrap()), "{name}"),
+            None => assert_eq!(found.unwrap_err(), case.get("reason").unwrap().as_str().unwrap(), "{name}"),
+        }
+        described += usize::from(case.get("crs").is_some());
+    }
+    assert!(described >= 30, "{described}");
+}
+
+#[test]
+fn grid_mappings_that_are_not_known_exactly_are_refused() {
+    let read = |other: Value, units: Option<&str>| {
+        let all = json!({"grid_mapping_name": "lambert_conformal_conic", "standard_parallel": [30, 60],
+            "latitude_of_projection_origin": 40, "longitude_of_central_meridian": 10, "earth_radius": 6371229});
+        let mut all = all.as_object().unwrap().clone();
+        other.as_object().unwrap().iter().for_each(|(name, value)| drop(all.insert(name, value.clone())));
+        grid_mapping::read_in(&all, units)
+    };
+    for (units, unit) in [(None, "m"), (Some("m"), "m"), (Some("km"), "kilometre")] {
+        assert_eq!(read(json!({}), units).unwrap().unwrap().unit(), Some(unit));
+    }
+    let mercator = |more: Value| {
+        let mut all = json!({"grid_mapping_name": "mercator", "standard_parallel": [],
+            "longitude_of_projection_origin": 5})
+        .as_object()
+        .unwrap()
+        .clone();
+        more.as_object().unwrap().iter().for_each(|(name, value)| drop(all.insert(name, value.clone())));
+        Value::Object(all)
+    };
+    let satellite = |more: &str, axis: &str| {
+        let mut all = json!({"grid_mapping_name": "geostationary", "perspective_point_height": 35_786_023,
+            "latitude_of_projection_origin": 0, "longitude_of_projection_origin": 75})
+        .as_object()
+        .unwrap()
+        .clone();
+        all.insert(more, axis);
+        Value::Object(all)
+    };
+    assert!(read(satellite("fixed_angle_axis", "y"), Some("m")).unwrap().is_some());
+    for (other, units, reason) in [
+        (json!({}), Some("rad"), "coordinates in \"rad\""),
+        (satellite("sweep_angle_axis", "x"), None, "coordinates without units"),
+        (satellite("sweep_angle_axis", "z"), Some("m"), "no sweep_angle_axis"),
+        (json!({"standard_parallel": [1, 2, 3]}), None, "3 numbers as standard_parallel"),
+        (json!({"standard_parallel": "30"}), None, "as standard_parallel, expected numbers"),
+        (json!({"latitude_of_projection_origin": null}), None, "as latitude_of_projection_origin"),
+        (json!({"longitude_of_central_meridian": 1e9}), None, "outside of its range"),
+        (json!({"earth_radius": (-1)}), None, "an ellipsoid with a semi-major axis of -1"),
+        (json!({"horizontal_datum_name": "World Geodetic System 1984"}), None, "another ellipsoid"),
+        (json!({"prime_meridian_name": "Paris"}), None, "prime_meridian_name without"),
+        (json!({"towgs84": [1, 2, 3]}), None, "towgs84"),
+        (mercator(json!({})), None, "found not one of standard_parallel"),
+        (mercator(json!({"standard_parallel": 5, "scale_factor_at_projection_origin": 1})), None, "found not one of"),
+        (json!({"grid_mapping_name": "vertical_perspective"}), None, "the grid mapping vertical_perspective"),
+    ] {
+        let found = read(other.clone(), units).unwrap_err();
+        assert!(found.contains(reason), "{other}: {found}");
+    }
+    // UTM in kilometres has no code.
+    let utm = grid_mapping::attributes(&Crs::epsg(32633)).unwrap();
+    assert_eq!(grid_mapping::read_in(&utm, Some("m")), Ok(Some(Crs::epsg(32633))));
+    assert_eq!(grid_mapping::read_in(&utm, Some("km")).unwrap().unwrap().epsg_code(), None);
 }

@@ -123,6 +123,9 @@ impl Place {
             let group = Group::from_found(store, node, &context.registry)?;
             match Dataset::open_with(&group, &options) {
                 Ok(dataset) => {
+                    if self.crs.is_none() {
+                        self.warn_of_mappings(context, &dataset)?;
+                    }
                     let found = dataset.georeferences()?.into_iter();
                     all.extend(found.map(|(variable, found)| (variable.stored().clone(), self.over(found))));
                 }
@@ -134,6 +137,19 @@ impl Place {
             }
         }
         Ok(all)
+    }
+
+    /// Warns of grid mappings whose coordinate reference systems are not known, once for each.
+    fn warn_of_mappings(&self, context: &Context, dataset: &Dataset) -> Result<()> {
+        let mut told: Vec<String> = Vec::new();
+        for variable in dataset.data_variables() {
+            let fault = dataset.grid_mapping_fault(variable.name())?;
+            told.extend(fault.filter(|fault| !told.contains(fault)));
+        }
+        let path = dataset.group().path();
+        told.iter_mut().for_each(|fault| *fault = format!("{path}: the grid mapping is left out: {fault}"));
+        context.warnings(&told);
+        Ok(())
     }
 
     /// Replaces what the arguments say.
