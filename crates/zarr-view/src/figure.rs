@@ -2,7 +2,6 @@
 
 use crate::color_map::Rgb;
 use crate::coloring::Coloring;
-use crate::cut::Cut;
 use crate::draw::scale_bar::ScaleBar;
 use crate::fit;
 use crate::labels::AxisLabels;
@@ -47,19 +46,6 @@ impl Room {
     /// Creates the room for a picture whose plane has at most this width and height in pixels; axes and labels are outside.
     pub fn pixels(width: usize, height: usize) -> Self {
         Self { width, height, pixel: 1, dots: width }
-    }
-
-    /// Returns the number of the coarsest level of a pyramid that has as many elements along the shown axes as `cut`, a part of the finest
-    /// level, has samples in the room. `shapes` are the shapes of the levels, the finest first.
-    pub fn coarsest(&self, cut: &Cut, shapes: &[&[u64]]) -> usize {
-        let samples = cut.samples();
-        let most = self.most(&samples.iter().map(|samples| samples.of).collect::<Vec<_>>());
-        let drawn: Vec<u64> = samples.iter().zip(&most).map(|(samples, &most)| samples.thinned(most).count).collect();
-        let fits = |shape: &&[u64]| {
-            let has = |(&axis, &drawn): (&usize, &u64)| shape.get(axis).is_some_and(|&len| len >= drawn);
-            shapes.first().is_some_and(|finest| finest.len() == shape.len()) && cut.shown().iter().zip(&drawn).all(has)
-        };
-        shapes.iter().rposition(fits).unwrap_or(0)
     }
 
     /// Returns the number of samples along each shown axis that fill the room. `selected` holds the numbers of selected elements along

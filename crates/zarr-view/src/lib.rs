@@ -48,6 +48,7 @@ mod fit;
 mod font;
 mod label_layer;
 mod labels;
+mod level;
 mod located;
 mod ome;
 mod picture;

@@ -27,30 +27,14 @@ impl ImageCut {
     /// The errors of [`Image::level`] and of `cut`.
     pub fn new(image: &Image, cut: impl Fn(&[u64]) -> Result<Cut>, room: Room, level: Option<usize>) -> Result<Self> {
         let finest = image.level(0)?;
-        let whole = cut(finest.shape())?;
-        let samples = whole.samples();
-        let (level, array) = match level {
-            Some(0) => (0, finest.clone()),
-            Some(number) => (number, image.level(number)?),
-            None if whole.has_steps() => (0, finest.clone()),
-            None => {
-                let selected: Vec<u64> = samples.iter().map(|samples| samples.of).collect();
-                let of_axis = |((&axis, &most), samples): ((&usize, &u64), &Samples)| {
-                    let len = finest.shape().get(axis).copied().unwrap_or(1);
-                    // As many elements of the axis as make as many samples of the part as the finest level has.
-                    let least =
-                        u128::from(samples.thinned(most).count) * u128::from(len) / u128::from(samples.of.max(1));
-                    (axis, u64::try_from(least).unwrap_or(u64::MAX))
-                };
-                let most = room.most(&selected);
-                let least: Vec<_> = whole.shown().iter().zip(&most).zip(&samples).map(of_axis).collect();
-                match image.level_of(&least)? {
-                    (0, _) => (0, finest.clone()),
-                    coarser => coarser,
-                }
-            }
-        };
-        let cut = if level == 0 { whole } else { whole.scaled(finest.shape(), array.shape())? };
+        let mut coarser = None;
+        let (level, cut) = room.level(cut(finest.shape())?, finest.shape(), image.level_count(), level, |number| {
+            let array = image.level(number)?;
+            let shape = array.shape().to_vec();
+            coarser = Some(array);
+            Ok(shape)
+        })?;
+        let array = coarser.filter(|_| level > 0).unwrap_or(finest);
         Ok(Self { level, array, cut })
     }
 

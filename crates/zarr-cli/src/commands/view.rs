@@ -40,7 +40,7 @@ categories tab20. Where standard output is no terminal, letters from . to @ stan
 /// maps (GeoZarr) the coarsest level that fills the picture; of an image its active channels together, of a plate its wells, and of a well
 /// its fields. The array's group is the data set that it is a variable of, if dimensions have names: values are decoded by the CF
 /// conventions, and coordinates stand along the axes. Missing values are grey. No more elements are read than the picture has pixels, every
-/// k-th of each dimension (indices of images are those of level 0), and of no more than 4,096 chunks and 64 MiB of decoded elements.
+/// k-th of each dimension (indices of images and maps are those of the finest level), and of no more than 4,096 chunks and 64 MiB of decoded elements.
 #[derive(Debug, Args)]
 #[command(after_help = COLOUR_MAPS)]
 pub(crate) struct View {

@@ -74,8 +74,21 @@ fn a_pyramid_of_maps_is_drawn_by_the_level_that_fits() {
         assert!(pixels == std::fs::read(folder.path("y.png")).unwrap(), "{width}");
     }
     assert_eq!(drawn(&["--width", "40", "--height", "400", "--level", "2"]).0, "2");
-    // Indices are those of the finest level.
-    assert_eq!(drawn(&["--width", "5", "--height", "400", "--isel", "y=0:20"]).0, "0");
+    // Indices are those of the finest level, of which any level shows the same part.
+    for (select, level, part) in [("y=0:20", "1", "0:10, :"), ("y=4:20", "2", "1:5, :"), ("x=20:40", "0", ":, 20:40")] {
+        let all = ["--width", "20", "--height", "400", "--isel", select, "--level", level];
+        let (found, _, pixels) = drawn(&all);
+        let path = format!("p.zarr::/{level}");
+        let alone = ["view", &path, "-o", "y.png", "--bare", "--no-scale-bar", "--width", "20", "--height", "400"];
+        folder.ok(&[&alone[..], &["--select", part]].concat());
+        assert!(found == level && pixels == std::fs::read(folder.path("y.png")).unwrap(), "{select}");
+        // The level that fits a part is that of the whole in as many pixels as the whole has.
+        let expected = if select.starts_with('y') { "1" } else { "0" };
+        assert_eq!(drawn(&all[..6]).0, expected, "{select}");
+    }
+    let ran = folder.run(&["view", "p.zarr", "--isel", "y=0:20:3", "--level", "1"]);
+    assert!(ran.code != Some(0) && ran.err.contains("found step 3, expected 1 for another level"), "{}", ran.err);
+    assert_eq!(drawn(&["--width", "5", "--height", "400", "--isel", "y=0:20:3"]).0, "0");
     let text = folder.ok(&["view", "p.zarr"]);
     assert!(text.contains("level 0 of 0 to 2") && text.contains("EPSG:32633"), "{text}");
     let ran = folder.run(&["view", "p.zarr", "--level", "3"]);

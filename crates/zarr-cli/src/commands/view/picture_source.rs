@@ -6,6 +6,7 @@ use crate::args::axis_of;
 use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
+use std::collections::BTreeSet;
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::geo::{Crs, Georeference};
 use zarr::hierarchy::StoredNode;
@@ -59,24 +60,58 @@ impl PictureSource {
             if let Some(image) = Image::open(&group)? {
                 return Self::of_image(context, args, image, room);
             }
-            return match map_level::of_group(context, args, room, &location, &group)? {
-                Some((level, location, found)) => Self::of_array(context, args, location, found, Some(level)),
+            return match map_level::of_group(context, &location, &group)? {
+                Some(levels) => Self::of_map(context, args, room, &location, levels),
                 None => Err(no_image(context, &location)),
             };
         }
         if args.level.is_some() {
             return Err(Failure::usage(format!("{location}: --level: an array has no levels, only an image or a map")));
         }
-        Self::of_array(context, args, location, found, None)
+        let whole = Self::cut(context, args, &location)?;
+        Self::of_array(context, args, location, found, (whole, None))
     }
 
-    /// Opens an array: `map_level` if it is a level of a map.
+    /// Opens the level of a map, of which `levels` are the arrays, the finest first. Selections are those of the finest level.
+    fn of_map(
+        context: &Context,
+        args: &View,
+        room: Room,
+        group: &NodeLocation,
+        mut levels: Vec<(NodeLocation, StoredNode)>,
+    ) -> Result<Self> {
+        let count = levels.len();
+        if let Some(number) = args.level.filter(|number| *number >= count) {
+            let message = format!("{group}: --level: found {number}, expected 0 to {}", count - 1);
+            return Err(Failure::usage(message));
+        }
+        let shape = |number: usize| {
+            let array = levels.get(number).and_then(|(_, found)| found.node.as_array());
+            array.map(|array| array.shape.clone()).unwrap_or_default()
+        };
+        let (finest, _) = levels.first().ok_or_else(|| no_image(context, group))?;
+        let whole = Self::cut(context, args, finest)?;
+        let (number, cut) = room.level(whole, &shape(0), count, args.level, |number| Ok(shape(number)))?;
+        let (location, found) = levels.swap_remove(number);
+        let level = MapLevel { number, count, is_chosen: args.level.is_some() };
+        Self::of_array(context, args, location, found, (cut, Some(level)))
+    }
+
+    /// Returns the part of an array that the arguments choose.
+    fn cut(context: &Context, args: &View, location: &NodeLocation) -> Result<Cut> {
+        let array = context.array(location)?;
+        let selection = labels_selected(context, args, location, &array)?;
+        let plane = args.plane.as_deref().map(|text| plane(text, &names_of(&array))).transpose()?;
+        Ok(Cut::new(array.shape(), &selection, plane.as_deref())?)
+    }
+
+    /// Opens an array and the part of it that is shown: with its level, if it is a level of a map.
     fn of_array(
         context: &Context,
         args: &View,
         location: NodeLocation,
         found: StoredNode,
-        map_level: Option<MapLevel>,
+        (cut, map_level): (Cut, Option<MapLevel>),
     ) -> Result<Self> {
         if args.channel.is_some() {
             return Err(Failure::usage(format!("{location}: --channel: an array has no channels, only an image")));
@@ -86,13 +121,7 @@ impl PictureSource {
             return Err(failure.with_hint("the labels are drawn over the group that is the image"));
         }
         let array = context.array(&location)?;
-        let names: Vec<Option<String>> = match array.dimension_names() {
-            Some(names) => names.to_vec(),
-            None => vec![None; array.shape().len()],
-        };
-        let selection = labels_selected(context, args, &location, &array)?;
-        let plane = args.plane.as_deref().map(|text| plane(text, &names)).transpose()?;
-        let cut = Cut::new(array.shape(), &selection, plane.as_deref())?;
+        let names = names_of(&array);
         let dataset = dataset_of(context, &location, &array)?;
         let part = ArrayParent::Nothing;
         let (channels, labels) = (None, Vec::new());
@@ -199,7 +228,7 @@ impl PictureSource {
             ArrayParent::Dataset { dataset, .. } => {
                 let Some(name) = self.name_of(axis) else { return Ok(plain()) };
                 match AxisLabels::of_dimension(dataset, name, samples) {
-                    Ok(labels) if labels.positions == Positions::Indices => Ok(plain()),
+                    Ok(labels) if labels.positions == Positions::Indices => Ok(by_place().unwrap_or(labels)),
                     Ok(labels) => Ok(labels),
                     Err(error) => {
                         context.warnings(&[format!("indices instead of labels: coordinate {name}: {error}")]);
@@ -325,6 +354,11 @@ fn channels(context: &Context, args: &View, image: &Image, cut: &ImageCut) -> Re
     Ok(channels)
 }
 
+/// Returns the names of the dimensions of an array.
+fn names_of(array: &Array) -> Vec<Option<String>> {
+    array.dimension_names().map_or_else(|| vec![None; array.shape().len()], <[_]>::to_vec)
+}
+
 /// Returns where the elements of an array are. Warns if that cannot be read.
 fn place(
     context: &Context,
@@ -349,8 +383,12 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
     let Some((group, name)) = group_of(context, location)? else { return Ok(None) };
     let ignore = group.store().capabilities().list;
     let options = DatasetOptions::default().arrays(array.options().clone()).ignore_consolidated(ignore);
-    // Open only the variable with its coordinates, since the group may have thousands.
-    match Dataset::open_variables(&group, &[&name], &options) {
+    // Open only the variable with what describes it, since the group may have thousands.
+    let described = related(array)?;
+    let names: Vec<&str> =
+        described.iter().map(String::as_str).filter(|other| *other != name).chain([&*name]).collect();
+    let opened = Dataset::open_variables(&group, &names, &options);
+    match opened.or_else(|_| Dataset::open_variables(&group, &[&name], &options)) {
         Ok(dataset) if dataset.variable(&name).is_ok() => {
             Ok(Some((inheriting(context, &location.address, dataset)?, name)))
         }
@@ -360,6 +398,13 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
             Ok(None)
         }
     }
+}
+
+/// Returns the names of the coordinates and of the grid mapping that the attributes of an array name.
+fn related(array: &Array) -> Result<BTreeSet<String>> {
+    let attributes = array.attributes()?;
+    let texts = ["coordinates", "grid_mapping"].into_iter().filter_map(|name| attributes.get(name)?.as_str());
+    Ok(texts.flat_map(str::split_whitespace).map(|name| name.trim_end_matches(':').to_owned()).collect())
 }
 
 /// Returns the selection of an array by index, or by label if labels are given.
