@@ -14,13 +14,17 @@ const MOST_LABELS: u64 = 1 << 22;
 
 impl AxisLabels {
     /// Reads the labels of a dimension from its coordinate in a data set: numbers, dates or names. Without a coordinate, or for one of more
-    /// than 4 million elements, the labels are indices.
+    /// than 4 million elements, the labels are indices. The unit says so where the latitude and the longitude of each element are known: the
+    /// picture is no map then.
     ///
     /// # Errors
     /// The errors of [`Variable::read`] for the coordinate.
     pub fn of_dimension(dataset: &Dataset, dimension: &str, samples: &Samples) -> Result<Self> {
         let name = Some(dimension.to_owned());
-        let Some(coordinate) = coordinate(dataset, dimension) else { return Ok(Self { name, ..Self::default() }) };
+        let Some(coordinate) = coordinate(dataset, dimension) else {
+            let units = is_curvilinear(dataset, dimension).then(|| "index".to_owned());
+            return Ok(Self { name, units, ..Self::default() });
+        };
         let units = units(coordinate).map(str::to_owned);
         let values = dataset.isel(dimension, samples.to_axis())?.variable(dimension)?.read()?;
         Ok(Self { name, units, positions: positions(&values) })
@@ -61,6 +65,13 @@ fn coordinate<'d>(dataset: &'d Dataset, dimension: &str) -> Option<&'d Variable>
     let variable = dataset.variables().find(|variable| variable.name() == dimension)?;
     let is_it = variable.dimensions().eq([dimension]) && variable.shape().iter().all(|&len| len <= MOST_LABELS);
     is_it.then_some(variable)
+}
+
+/// Returns whether latitudes or longitudes differ along a dimension and another one at once.
+fn is_curvilinear(dataset: &Dataset, dimension: &str) -> bool {
+    let is_angle = |variable: &Variable| units(variable).is_some_and(|units| units.starts_with("degree"));
+    let is_along = |variable: &Variable| variable.dimensions().any(|name| name == dimension);
+    dataset.coordinates().any(|it| it.shape().len() == 2 && is_along(it) && is_angle(it))
 }
 
 fn units(coordinate: &Variable) -> Option<&str> {

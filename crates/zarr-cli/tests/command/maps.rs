@@ -94,3 +94,24 @@ fn a_pyramid_of_maps_is_drawn_by_the_level_that_fits() {
     let ran = folder.run(&["view", "p.zarr", "--level", "3"]);
     assert!(ran.code == Some(2) && ran.err.contains("--level: found 3, expected 0 to 2"), "{}", ran.err);
 }
+
+/// Latitudes and longitudes of each element are no coordinates of rows and columns.
+#[test]
+fn curvilinear_grids_are_drawn_by_index() {
+    let folder = Folder::new();
+    folder.ok(&["create", "c.zarr", "/", "--group"]);
+    let array = ["--shape", "8,9", "--dtype", "float32", "--dims", "y,x"];
+    for (name, attributes) in [
+        ("t", r#"{"coordinates": "lat lon"}"#),
+        ("lat", r#"{"units": "degrees_north"}"#),
+        ("lon", r#"{"units": "degrees_east"}"#),
+    ] {
+        folder.ok(&[&["create", "c.zarr", name, "--attributes", attributes][..], &array].concat());
+    }
+    let text = folder.ok(&["view", "c.zarr", "t"]);
+    assert!(text.contains("y (index)") && text.contains("x (index)"), "{text}");
+    folder.ok(&["rm", "c.zarr", "lat"]);
+    folder.ok(&["rm", "c.zarr", "lon"]);
+    let text = folder.ok(&["view", "c.zarr", "t"]);
+    assert!(text.contains("x\n") && !text.contains("index"), "{text}");
+}
