@@ -55,6 +55,8 @@ pub struct Dataset {
     /// Names of the coordinates that belong to groups above.
     inherited: Arc<BTreeSet<String>>,
     broken: Arc<Vec<Error>>,
+    /// Index in `broken` of the first error of each array of the group, by the name of the array.
+    broken_names: Arc<BTreeMap<String, usize>>,
     /// Errors of coordinates of groups above that this data set would inherit, by their names.
     broken_above: Arc<BTreeMap<String, Arc<Error>>>,
     options: Arc<DatasetOptions>,
@@ -90,10 +92,22 @@ impl Dataset {
     ) -> Result<Self> {
         let Parts { attributes, dimensions, variables, coordinates, broken } =
             open::parts(group, nodes, broken, options, registry)?;
+        let broken_names = Arc::new(by_name(&broken, group));
         let (coordinates, broken) = (Arc::new(coordinates), Arc::new(broken));
         let (group, inherited, options) = (group.clone(), Arc::default(), Arc::new(options.clone()));
         let broken_above = Arc::default();
-        Ok(Self { group, attributes, dimensions, variables, coordinates, inherited, broken, broken_above, options })
+        Ok(Self {
+            group,
+            attributes,
+            dimensions,
+            variables,
+            coordinates,
+            inherited,
+            broken,
+            broken_names,
+            broken_above,
+            options,
+        })
     }
 
     /// Adds a dimension of a group above and the coordinate that labels it, unless this group has an array of that name, even one that
@@ -118,6 +132,28 @@ impl Dataset {
     /// # Errors
     /// The errors of [`inheriting`](Self::inheriting).
     pub fn with_inherited(mut self) -> Result<Self> {
+        self.inherit_from_ancestors(&mut None)?;
+        Ok(self)
+    }
+
+    /// Adds coordinates of the groups above as [`with_inherited`](Self::with_inherited) does, and then of `further` groups above these, the
+    /// nearest first. A coordinate that does not fit, since its dimension has another size there, is left out in place of an error, and that of
+    /// a group further above does not take its place.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`].
+    pub fn with_fitting(mut self, further: &[Group]) -> Result<Self> {
+        let mut unfit = Some(BTreeSet::new());
+        self.inherit_from_ancestors(&mut unfit)?;
+        for above in further {
+            self.inherit_from(above, &mut unfit)?;
+        }
+        Ok(self)
+    }
+
+    /// Adds the coordinates of the groups above in the store, as [`inherit_from`](Self::inherit_from) does. Groups above one that cannot be read
+    /// are not looked at.
+    fn inherit_from_ancestors(&mut self, unfit: &mut Option<BTreeSet<String>>) -> Result<()> {
         let above: Vec<_> = self.group.path().ancestors().collect();
         for path in above.into_iter().rev() {
             if self.unlabelled().next().is_none() {
@@ -126,15 +162,16 @@ impl Dataset {
             let (store, registry) = (Arc::clone(self.group.store()), Arc::clone(self.group.registry()));
             match zarr_hierarchy::open_node(&*store, &path.to_string(), Some(self.group.dialect())) {
                 Ok(found) if found.node.as_group().is_some() => {
-                    self = self.inheriting(&Group::from_found(&store, found, &registry)?)?;
+                    self.inherit_from(&Group::from_found(&store, found, &registry)?, unfit)?;
                 }
                 // An array, or no node: the hierarchy of this group begins below.
                 Ok(_) => {}
                 Err(error) if error.is_not_found() => {}
+                Err(error) if unfit.is_some() && is_about_documents(&error) => break,
                 Err(error) => return Err(zarr_hierarchy::with_hierarchy_hint(error, &*store, &path.to_string())),
             }
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Adds the coordinates of `above`, a group above this one, for dimensions that have no coordinate here. A coordinate that cannot be
@@ -143,16 +180,34 @@ impl Dataset {
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] if such a dimension has another size in `above`; [`ErrorKind::Store`].
     pub fn inheriting(mut self, above: &Group) -> Result<Self> {
-        let unlabelled: Vec<String> = self.unlabelled().map(str::to_owned).collect();
+        self.inherit_from(above, &mut None)?;
+        Ok(self)
+    }
+
+    /// Adds the coordinates of `above`. A coordinate that does not fit is an error; or else, if there is a set of names that do not fit, its
+    /// name is added to them. Names in the set are not looked for.
+    fn inherit_from(&mut self, above: &Group, unfit: &mut Option<BTreeSet<String>>) -> Result<()> {
+        let is_unfit = |name: &&str| unfit.as_ref().is_some_and(|unfit| unfit.contains(*name));
+        let unlabelled: Vec<String> = self.unlabelled().filter(|name| !is_unfit(name)).map(str::to_owned).collect();
+        let mut does_not_fit = |name: &str, error: Error| match (is_about_documents(&error), &mut *unfit) {
+            (true, Some(unfit)) => {
+                unfit.insert(name.to_owned());
+                Ok(())
+            }
+            _ => Err(error),
+        };
         for name in unlabelled {
             let opened = match Self::open_variables(above, &[&name], &self.options) {
                 Ok(opened) => opened,
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Path) => continue,
-                Err(error) if error.kind() == ErrorKind::InvalidMetadata && is_of(&error, above, &name) => {
+                Err(error) if is_about_documents(&error) && is_of(&error, above, &name) => {
                     Arc::make_mut(&mut self.broken_above).insert(name, Arc::new(error));
                     continue;
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    does_not_fit(&name, error)?;
+                    continue;
+                }
             };
             let Ok(coordinate) = opened.index_coordinate(&name) else {
                 let broken = Arc::into_inner(opened.broken).unwrap_or_default();
@@ -162,18 +217,19 @@ impl Dataset {
                 continue;
             };
             let sizes = |dataset: &Self| dataset.dimensions.iter().find(|known| known.name == name).cloned();
-            let (Some(dimension), Some(own)) = (sizes(&opened), sizes(&self)) else { continue };
+            let (Some(dimension), Some(own)) = (sizes(&opened), sizes(self)) else { continue };
             if dimension.size != own.size {
                 let (found, path) = (own.size, self.group.path());
                 let (size, group) = (dimension.size, above.path());
                 let message =
                     format!("dimension {name} has {found} elements in group {path}, but {size} in group {group}");
                 let error = Error::new(ErrorKind::InvalidMetadata, message).at_path(path);
-                return Err(error.with_hint("a group has the dimensions of the groups above it"));
+                does_not_fit(&name, error.with_hint("a group has the dimensions of the groups above it"))?;
+                continue;
             }
             self.inherit(&dimension, coordinate);
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Iterates over the dimensions without an array of the same name.
@@ -285,10 +341,16 @@ impl Dataset {
         &self.broken
     }
 
+    /// Iterates over all reasons why arrays are no variables of the data set: those of [`broken`](Self::broken), and of coordinates of groups
+    /// above that the data set would have [inherited](Self::inheriting).
+    pub fn faults(&self) -> impl Iterator<Item = &Error> {
+        self.broken.iter().chain(self.broken_above.values().map(Arc::as_ref))
+    }
+
     /// Returns why the array called `name` is no variable of the data set: an array of the group, or the coordinate of a group above that
     /// the data set would have [inherited](Self::inheriting). `None` if there is no such array, or nothing is wrong with it.
     pub fn fault(&self, name: &str) -> Option<&Error> {
-        let own = self.broken.iter().find(|fault| is_of(fault, &self.group, name));
+        let own = self.broken_names.get(name).and_then(|&at| self.broken.get(at));
         own.or_else(|| self.broken_above.get(name).map(Arc::as_ref))
     }
 
@@ -387,6 +449,26 @@ impl fmt::Debug for Dataset {
             .field("variables", &self.variables.keys().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns whether an error is that of what is stored as a document, and not that of its store.
+fn is_about_documents(error: &Error) -> bool {
+    use ErrorKind::{InvalidJson, InvalidMetadata, Limit, UnknownExtension, UnknownMember, UnsupportedVersion};
+    let kinds = [InvalidJson, InvalidMetadata, Limit, UnknownExtension, UnknownMember, UnsupportedVersion];
+    kinds.contains(&error.kind())
+}
+
+/// Returns the index of the first error of each array of `group`, by the name of the array.
+fn by_name(broken: &[Error], group: &Group) -> BTreeMap<String, usize> {
+    let (path, mut names) = (group.path().to_string(), BTreeMap::new());
+    for (at, error) in broken.iter().enumerate() {
+        if let Some((parent, name)) = error.location().path.as_deref().and_then(|path| path.rsplit_once('/'))
+            && parent == path.trim_end_matches('/')
+        {
+            names.entry(name.to_owned()).or_insert(at);
+        }
+    }
+    names
 }
 
 /// Returns whether an error is that of the array called `name` in `group`.

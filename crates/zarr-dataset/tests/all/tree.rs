@@ -170,6 +170,51 @@ fn a_coordinate_that_cannot_be_opened_is_replaced_by_none_of_a_group_above() {
     broken("g/h/x", &text("\"bytes\"", "\"unknown\""));
 }
 
+/// Coordinates that do not fit are left out alone: what cannot be opened stays a fault, and what fits is inherited.
+#[test]
+fn coordinates_that_fit_are_inherited_beside_others() {
+    let store = Arc::new(MemoryStore::new());
+    let root = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
+    let above = root.create_group("f", NewGroup::new()).unwrap().create_group("g", NewGroup::new()).unwrap();
+    let group = above.create_group("h", NewGroup::new()).unwrap();
+    add(&group, "v", new(&[3, 2, 4], "int32", &["x", "y", "z"]), &[0; 24]);
+    add(&above, "y", new(&[5], "int32", &["y"]), &[0; 5]);
+    add(&root, "y", new(&[2], "int32", &["y"]), &[1, 2]);
+    add(&root, "z", new(&[4], "int32", &["z"]), &[1, 2, 3, 4]);
+    store.set_all(&zarr_store::Key::new("x/zarr.json").unwrap(), b"{").unwrap();
+    let opened = || Dataset::open(&group).unwrap();
+    assert_eq!(opened().with_inherited().unwrap_err().kind(), ErrorKind::InvalidMetadata);
+    // In one store, and with the groups above in another.
+    let inner =
+        Dataset::open(&Group::open(&(Arc::clone(&store) as Arc<dyn Store>), "/f/g/h", &registry()).unwrap()).unwrap();
+    for dataset in [opened().with_fitting(&[]).unwrap(), inner.with_fitting(&[above.clone(), root.clone()]).unwrap()] {
+        assert_eq!(dataset.inherited().map(|variable| variable.name()).collect::<Vec<_>>(), ["z"]);
+        let fault = dataset.fault("x").unwrap();
+        assert_eq!(fault.location().path.as_deref(), Some("/x"), "{fault}");
+        // That of the nearest group does not fit, and so none further above is taken.
+        assert!(dataset.fault("y").is_none());
+        assert_eq!((dataset.broken().len(), dataset.faults().count()), (0, 1));
+    }
+}
+
+/// Faults of many arrays are found by name, in a time that follows from their number.
+#[test]
+fn faults_are_found_by_name() {
+    let store = Arc::new(MemoryStore::new());
+    let root = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
+    for number in 0..300 {
+        store.set_all(&zarr_store::Key::new(&format!("a{number}/zarr.json")).unwrap(), b"{").unwrap();
+    }
+    add(&root, "v", new(&[1], "int32", &["x"]), &[0]);
+    let dataset = Dataset::open(&root).unwrap();
+    assert_eq!(dataset.broken().len(), 300);
+    for number in 0..300 {
+        let path = format!("/a{number}");
+        assert_eq!(dataset.fault(&path[1..]).unwrap().location().path.as_deref(), Some(&*path));
+    }
+    assert!(dataset.fault("v").is_none() && dataset.fault("a300").is_none() && dataset.fault("/a0").is_none());
+}
+
 #[test]
 fn dimensions_of_outer_groups_of_nczarr() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());

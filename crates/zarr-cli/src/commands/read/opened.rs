@@ -72,7 +72,7 @@ pub(super) fn check_labels(dataset: &Dataset, names: &[String]) -> Result<()> {
 pub(super) fn left_out(dataset: &Dataset, names: &[String], before: &[String]) -> Result<Vec<String>> {
     let text = |error: &zarr::Error| format!("left out, for it cannot be opened: {error}");
     if names.is_empty() {
-        return Ok(dataset.broken().iter().map(text).collect());
+        return Ok(dataset.faults().map(text).collect());
     }
     let mut named: BTreeSet<String> = before.iter().cloned().collect();
     let group = dataset.group().attributes().ok();

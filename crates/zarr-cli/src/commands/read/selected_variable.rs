@@ -95,13 +95,8 @@ pub(crate) fn inheriting(context: &Context, address: &StoreAddress, dataset: Dat
     if dataset.dimensions().iter().all(|dimension| is_labelled(&dimension.name)) {
         return Ok(dataset);
     }
-    let above = groups_above(context, address);
-    let inherited = dataset.clone().with_inherited();
-    match inherited.and_then(|dataset| above.iter().try_fold(dataset, Dataset::inheriting)) {
-        // Groups that are no tree of data sets may have dimensions of one name and several sizes.
-        Err(error) if error.kind() == zarr::ErrorKind::InvalidMetadata => Ok(dataset),
-        inherited => Ok(inherited?),
-    }
+    // Groups that are no tree of data sets may have dimensions of one name and several sizes.
+    Ok(dataset.with_fitting(&groups_above(context, address))?)
 }
 
 impl<'c> SelectedVariable<'c> {
@@ -276,7 +271,7 @@ impl<'c> SelectedVariable<'c> {
             let name = error.location().path.as_deref().and_then(|path| path.rsplit('/').next());
             self.dimensions.iter().any(|dimension| Some(dimension.name.as_str()) == name)
         };
-        let broken: Vec<String> = self.dataset.broken().iter().filter(is_meant).map(ToString::to_string).collect();
+        let broken: Vec<String> = self.dataset.faults().filter(is_meant).map(ToString::to_string).collect();
         self.context.warnings(&broken);
     }
 
