@@ -166,7 +166,7 @@ fn entries(
         }
         _ => shape.to_vec(),
     };
-    file.guard(|| match indexing {
+    let read = || match indexing {
         None => {
             let leaves = collect_btree_v1_leaves_storage(storage, address, offsets, lengths, Some(rank), dims, None)?;
             let entry = |(key, address): (BTreeV1Key, u64)| match key {
@@ -193,7 +193,8 @@ fn entries(
         Some(ChunkIndexing::BTreeV2) => {
             collect_v2_chunk_entries_storage(storage, address, offsets, lengths, rank, dims, None)
         }
-    })
+    };
+    file.indexes.read(address, || file.guard(read))
 }
 
 /// Maximum number of chunks into which contiguous data is divided.

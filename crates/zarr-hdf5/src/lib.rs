@@ -37,6 +37,7 @@
 mod arrays;
 mod attributes;
 mod block_filters;
+mod chunk_indexes;
 mod dimensions;
 mod document;
 mod element_type;
