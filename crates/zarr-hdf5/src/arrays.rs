@@ -23,6 +23,14 @@ struct Known {
 }
 
 impl Arrays {
+    /// Leaves out the data set `node` at its further paths, since it exceeds a limit at one: these share the elements that are kept.
+    pub(crate) fn leave_out(&mut self, node: &Node, limit: &str) {
+        if let Some(known) = self.known.get_mut(&node.id) {
+            known.array = Err(Refusal::new(limit));
+            known.warnings.clear();
+        }
+    }
+
     pub(crate) fn new(nodes: &[Node]) -> Self {
         let mut left = HashMap::new();
         for node in nodes.iter().filter(|node| node.is_array) {

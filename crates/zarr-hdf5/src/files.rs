@@ -160,18 +160,27 @@ impl Files {
     }
 
     /// Returns the file of the relative `name` beside the file `beside`, if it lies above the directory of the first file, and the caller
-    /// allows it. `refusal` is the reason otherwise.
+    /// allows it. `refusal` is the reason otherwise. What lies above a directory is known behind symbolic links, so its last address, which has
+    /// none, comes first.
     fn above(&mut self, beside: &str, name: &str, refusal: Refusal) -> Result<FileId, Unread> {
         let addresses = self.finder.directories().to_vec();
         if FileFinder::is_absolute(beside) || addresses.is_empty() || refusal != Refusal::new(ABOVE) {
             return Err(refusal.into());
         }
         let folder = beside.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for address in &addresses {
+        let mut missing = None;
+        for address in addresses.iter().rev() {
             let Ok(url) = joined(&format!("{address}/"), &format!("{folder}/{name}")) else { continue };
-            if !matches!(self.finder.file(&url), Err(OutsideError::Refused(_) | OutsideError::NotAllowed(_))) {
-                return self.looked_up(&url);
+            if matches!(self.finder.file(&url), Err(OutsideError::Refused(_) | OutsideError::NotAllowed(_))) {
+                continue;
             }
+            match self.looked_up(&url) {
+                Err(unread) if unread.is_missing => missing = missing.or(Some(unread)),
+                found => return found,
+            }
+        }
+        if let Some(missing) = missing {
+            return Err(missing);
         }
         Err(refusal.and("--store-option allow=ADDRESS names where else links may lead").into())
     }

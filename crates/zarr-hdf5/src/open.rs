@@ -130,6 +130,7 @@ pub fn open_with(store: Arc<dyn Store>, key: Key, options: &Hdf5Options) -> Resu
         match limit {
             Some(limit) if node.is_far => {
                 warn(&limit);
+                arrays.leave_out(node, &limit);
                 // Nodes below a group that is left out have no group.
                 exceeded = (!node.is_array).then_some(limit);
                 continue;

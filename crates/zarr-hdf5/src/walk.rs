@@ -155,6 +155,8 @@ struct Walk<'f> {
     links: HashMap<ObjectId, Rc<Vec<Link>>>,
     /// Attributes of the objects that were read.
     attributes: HashMap<ObjectId, Arc<Vec<AttributeMessage>>>,
+    /// Objects of `attributes`, in the order in which they were read.
+    read: Vec<ObjectId>,
     /// Reasons why objects are unreadable.
     refused: HashMap<ObjectId, Refusal>,
     /// Number of links so far, limited by [`MAX_LINKS`].
@@ -180,6 +182,7 @@ impl<'f> Walk<'f> {
             nodes: Nodes::default(),
             links: HashMap::new(),
             attributes: HashMap::new(),
+            read: Vec::new(),
             refused: HashMap::new(),
             seen: 0,
             paths: 0,
@@ -218,11 +221,15 @@ impl<'f> Walk<'f> {
             }
         };
         let (nodes, far) = (self.nodes.list.len(), self.far.len());
-        let (seen, paths, warnings) = (self.seen, self.paths, self.nodes.warnings.mark());
+        let (seen, paths, warnings, read) = (self.seen, self.paths, self.nodes.warnings.mark(), self.read.len());
         if let Err(limit) = self.visit_all(Todo { path: path.clone(), id, above: Some(group) })? {
             self.nodes.list.truncate(nodes);
             self.far.truncate(far);
             self.nodes.warnings.reset(warnings);
+            // Attributes are read again for another path, since the warnings about them are gone.
+            for id in self.read.drain(read..) {
+                self.attributes.remove(&id);
+            }
             (self.seen, self.paths) = (seen, paths);
             self.left_out += 1;
             self.nodes.warnings.add(&path, &format!("the link to another file is not followed: {limit}"));
@@ -300,6 +307,7 @@ impl<'f> Walk<'f> {
                     Vec::new()
                 }));
                 self.attributes.insert(id, Arc::clone(&found));
+                self.read.push(id);
                 found
             }
         };

@@ -183,6 +183,69 @@ fn limits_leave_out_links_alone() {
     assert_eq!(found[1..], [Some(2), Some(1)], "{warnings:?}");
 }
 
+/// A data set that is left out at one path for a limit is left out at all: its paths share the elements, which would be kept uncounted.
+#[test]
+fn limits_count_elements_of_several_paths() {
+    let mut large = Made::new();
+    let links: Links = (0..2100)
+        .flat_map(|number| {
+            let data = large.object(&[shape(65_000), (3, BYTES.to_vec()), compact(65_000)]);
+            ["a", "b"].map(|name| link(&format!("{number:04}{name}"), data))
+        })
+        .collect();
+    let root = large.object(&links);
+    large.head(root);
+    let files = [("x.h5", file(1, vec![outward("large", "large.h5", "/")])), ("large.h5", large.0)];
+    let store = opened(&files, &named("x.h5"));
+    let there = |name: String| element(&store, &format!("large/{name}")).is_some();
+    let left: Vec<(bool, bool)> =
+        (0..2100).map(|number| (there(format!("{number:04}a")), there(format!("{number:04}b")))).collect();
+    let kept = left.iter().filter(|(a, b)| *a || *b).count();
+    assert!(kept * 65_000 <= 128 << 20 && kept > 1900, "{kept}");
+    assert!(left.iter().all(|(a, b)| *a || !b), "{kept}");
+    let told = "in large.h5: found metadata of more than 134217728 bytes, which is the limit";
+    let warnings = store.take_warnings();
+    assert!(warnings.iter().filter(|warning| warning.ends_with(told)).count() >= 2 * (2100 - kept) - 1, "{warnings:?}");
+}
+
+/// Warnings about attributes of an object that another link leads to as well are not those of the link that is left out.
+#[test]
+fn limits_keep_warnings_of_other_links() {
+    let mut deep = Made::new();
+    let mut broken = attribute(&["a"], 1);
+    let at = broken.1.windows(BYTES.len()).position(|bytes| bytes == BYTES).unwrap();
+    // Integers of 7 bits in a byte.
+    broken.1[at + 10] = 7;
+    let data = deep.object(&[shape(5), (3, BYTES.to_vec()), compact(5), broken]);
+    let mut group = deep.object(&[link("x", 96)]);
+    for _ in 0..17 {
+        group = deep.object(&[link("a", group), link("b", group)]);
+    }
+    let root = deep.object(&[link("deep", group), link("data", data)]);
+    deep.head(root);
+    let links = vec![outward("all", "deep.h5", "/"), outward("one", "deep.h5", "/data")];
+    let store = opened(&[("x.h5", file(1, links)), ("deep.h5", deep.0)], &named("x.h5"));
+    let warnings = store.take_warnings();
+    assert_eq!((element(&store, "all/data"), element(&store, "one")), (None, Some(7)), "{warnings:?}");
+    let told =
+        |path: &str| warnings.iter().any(|warning| warning.starts_with(path) && warning.contains("attribute \"s\""));
+    assert!(told("/one: ") && !told("/all"), "{warnings:?}");
+}
+
+/// Names that lead above a directory behind a symbolic link are those of the files that the system finds there.
+#[test]
+fn names_above_a_directory_behind_a_symbolic_link() {
+    let given = memory(&[("raw/b.h5", file(3, vec![])), ("raw/c.h5", file(5, vec![]))]);
+    let real = memory(&[("raw/b.h5", file(4, vec![]))]);
+    let options = named("a.h5").directory("/given/x").directory("/real/x").allow("/given").allow("/real");
+    let options = options.open_by(move |prefix| Ok(Arc::clone(if prefix == "/given" { &given } else { &real })));
+    let links = ["b", "c", "d"].map(|name| outward(name, &format!("../raw/{name}.h5"), "/x")).to_vec();
+    let store = opened(&[("a.h5", file(1, links))], &options);
+    let warnings = store.take_warnings();
+    assert_eq!(["b", "c", "d"].map(|path| element(&store, path)), [Some(4), Some(5), None], "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].ends_with("there is no such file"), "{warnings:?}");
+}
+
 /// Files that each link to the roots of all others have more paths than any reader has time for.
 #[test]
 fn files_that_link_to_all_others() {
