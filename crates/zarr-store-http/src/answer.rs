@@ -234,7 +234,11 @@ async fn ask(
         (200 | 206, _) => None,
         (304, Some(kept)) if Some(&kept.version) == excluded => Some(Answer::Same),
         (304, None) if excluded.is_some() => Some(Answer::Same),
-        (304, Some(kept)) => Some(kept.opened()),
+        (304, Some(kept)) => {
+            // The bytes may have been written anew since, and the answer names the time again if the server knows it.
+            let modified = modified(response.headers()).or(kept.modified);
+            Some(Cached { modified, ..kept.clone() }.opened())
+        }
         (404 | 410, _) => Some(Answer::Missing),
         (403, _) if inner.missing_403 => Some(Answer::Missing),
         (412, _) => Some(Answer::Changed(None)),

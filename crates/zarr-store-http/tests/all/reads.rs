@@ -110,6 +110,23 @@ fn requests() {
     assert_eq!((again.modified, &again.etag), (fetched.modified, &fetched.etag));
 }
 
+/// The time of a value that is kept is that of the answer that it has not changed, where this names one.
+#[test]
+fn values_that_did_not_change_have_the_time_of_the_answer() {
+    let server = TestServer::builder().bucket("data", Bucket::plain().ignoring_ranges()).start().expect("a server");
+    server.put("data", "a", "0123456789");
+    let store = open(&format!("{}/data", server.url()), &[]);
+    let read = || block_on(store.get_ranges(&key("a"), &[ByteRange::Range(0..2)])).expect("get").expect("there");
+    let first = read();
+    // The same bytes have the same ETag, and the time of servers counts seconds.
+    std::thread::sleep(Duration::from_millis(1100));
+    server.put("data", "a", "0123456789");
+    server.reset_counts();
+    let again = read();
+    assert_eq!((again.part(0), &again.etag, server.counts().bytes_sent), (&b"01"[..], &first.etag, 0));
+    assert!(again.modified > first.modified, "{:?} and {:?}", again.modified, first.modified);
+}
+
 #[test]
 fn states() {
     let server = TestServer::builder().bucket("data", Bucket::plain()).start().expect("a server");
