@@ -171,13 +171,31 @@ pub(super) mod hdf5 {
         let path = std::path::absolute(file.path()?).ok()?;
         let folder = path.parent()?.canonicalize().ok()?;
         let target = path.canonicalize().ok()?;
+        Some((text(&folder.join(path.file_name()?))?, text(&folder)?)).filter(|_| is_beside(&folder, &target))
+    }
+
+    /// Returns whether files in `folder`, which has a symbolic link to `target`, may be read as files beside it.
+    fn is_beside(folder: &Path, target: &Path) -> bool {
         // Below the root lie all files of the machine.
-        let is_elsewhere = target.parent() != Some(&*folder) && folder.parent().is_some();
-        Some((text(&folder.join(path.file_name()?))?, text(&folder)?)).filter(|_| is_elsewhere)
+        target.parent() != Some(folder) && folder.parent().is_some()
     }
 
     fn text(path: &Path) -> Option<String> {
         path.to_str().map(str::to_owned)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_symbolic_link_in_the_root_allows_no_other_file() {
+            for (folder, target, expected) in
+                [("/data", "/objects/aa/x.h5", true), ("/data", "/data/x.h5", false), ("/", "/objects/aa/x.h5", false)]
+            {
+                assert_eq!(is_beside(Path::new(folder), Path::new(target)), expected, "{folder} {target}");
+            }
+        }
     }
 }
 
