@@ -102,12 +102,15 @@ fn little_memory_costs_few_reads() {
 fn regions_read_the_chunks_that_they_need() {
     let plain = memory();
     source(&plain, "/0", &[960, 960], &[240, 240]);
-    let options = || PyramidOptions::default().chunks(vec![32, 56]).levels(2).memory(400_000);
-    let target = memory();
+    let options = || PyramidOptions::default().chunks(vec![32, 56]).levels(2).options(with_threads(1));
     let array = Array::open(&plain, "/0", &registry()).unwrap();
-    Pyramid::plan(&array, Some((&target, NodePath::root())), options()).unwrap().run(|_| {}).unwrap();
-    let region = Region::from_ranges(&[100..101, 100..101]);
-    let gets = reads_into(&plain, &target, options().chunks(None).region(region)).unwrap();
-    // A chunk of level 2 is of 128 rows and 224 columns of the array.
-    assert_eq!(gets.into_keys().collect::<Vec<_>>(), ["0/c/0/0"]);
+    // With more memory units grow, where the whole is computed.
+    for memory_size in [400_000, 500_000, 600_000, 700_000, 1_000_000] {
+        let (target, options) = (memory(), || options().memory(memory_size));
+        Pyramid::plan(&array, Some((&target, NodePath::root())), options()).unwrap().run(|_| {}).unwrap();
+        let region = Region::from_ranges(&[100..101, 100..101]);
+        let gets = reads_into(&plain, &target, options().chunks(None).region(region)).unwrap();
+        // A chunk of level 2 is of 128 rows and 224 columns of the array.
+        assert_eq!(gets.into_keys().collect::<Vec<_>>(), ["0/c/0/0"], "{memory_size}");
+    }
 }
