@@ -139,7 +139,7 @@ impl Dataset {
             [Some(y), Some(x)] if y != x && !y.starts_with("deg") => {
                 Err(format!("found coordinates in {y:?} and in {x:?}, expected the same units"))
             }
-            [_, x] => grid_mapping::read_in(attributes, x),
+            [y, x] => grid_mapping::read_in(attributes, x.or(y)),
         }
     }
 
@@ -256,6 +256,43 @@ mod tests {
         assert_eq!(all.iter().map(|(variable, found)| (variable.name(), found)).collect::<Vec<_>>(), [("t", &found)]);
         let array = dataset.group().array("t").unwrap();
         assert_eq!(georeference_of(&array).unwrap().unwrap().shape, Some([18, 36]));
+    }
+
+    /// Lengths among parameters, and the description, are in the unit of the coordinates.
+    #[test]
+    fn grid_mappings_are_those_of_the_units_of_coordinates() {
+        let mapping = json!({"grid_mapping_name": "sinusoidal", "longitude_of_projection_origin": 0,
+            "earth_radius": 6_371_007.181});
+        for (units, expected) in [
+            ([Some("km"), Some("km")], Ok("kilometre")),
+            ([Some("km"), None], Ok("kilometre")),
+            ([None, None], Ok("m")),
+            ([Some("m"), Some("km")], Err("the same units")),
+            ([Some("rad"), Some("rad")], Err("expected metres or kilometres")),
+        ] {
+            let mut registry = Registry::default();
+            zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+            let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+            let group = Group::create(&store, "/", NewGroup::new(), &Arc::new(registry)).unwrap();
+            let new = |shape: &[u64], names: &[&str]| {
+                NewArray::new(shape, "float32").dimension_names(names).codecs("bytes").unwrap()
+            };
+            for (name, units) in ["y", "x"].into_iter().zip(units) {
+                let array = new(&[3], &[name]);
+                let array = units.map_or_else(|| array.clone(), |units| array.clone().attribute("units", units));
+                group.create_array(name, array).unwrap();
+            }
+            group.create_array("t", new(&[3, 3], &["y", "x"]).attribute("grid_mapping", "crs")).unwrap();
+            let attributes = mapping.as_object().unwrap().clone();
+            group.create_array("crs", new(&[], &[]).attributes(attributes)).unwrap();
+            let dataset = Dataset::open(&group).unwrap();
+            let crs = dataset.georeference("t").unwrap().unwrap().crs;
+            let fault = dataset.grid_mapping_fault("t").unwrap();
+            match expected {
+                Ok(unit) => assert_eq!((crs.unwrap().unit(), fault), (Some(unit), None)),
+                Err(text) => assert!(crs.is_none() && fault.unwrap().contains(text), "{text}"),
+            }
+        }
     }
 
     #[test]

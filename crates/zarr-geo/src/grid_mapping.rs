@@ -16,6 +16,7 @@
 mod parameters;
 
 use crate::crs::{code_of_wkt, is_wkt2};
+use crate::wkt2::GeographicCrs;
 use crate::{Crs, Transform};
 use zarr_json::{Map, Value};
 
@@ -58,22 +59,42 @@ pub fn read(attributes: &Map) -> Option<Crs> {
 pub fn read_in(attributes: &Map, units: Option<&str>) -> Result<Option<Crs>, String> {
     let text = |name: &str| attributes.get(name).and_then(Value::as_str);
     for wkt in ["crs_wkt", "spatial_ref"].into_iter().filter_map(text) {
-        if let Some(code) = code_of_wkt(wkt) {
-            return Ok(Some(Crs::epsg(code)));
-        }
-        if is_wkt2(wkt) {
-            return Ok(Some(Crs::Wkt2(wkt.to_owned())));
-        }
+        let found = match code_of_wkt(wkt) {
+            Some(code) => Crs::epsg(code),
+            None if is_wkt2(wkt) => Crs::Wkt2(wkt.to_owned()),
+            None => continue,
+        };
+        return match (units.and_then(kind), found.unit().and_then(kind)) {
+            (Some(own), Some(of_crs)) if own != of_crs => {
+                Err(format!("found coordinates in {:?}, expected {of_crs}", units.unwrap_or_default()))
+            }
+            _ => Ok(Some(found)),
+        };
     }
-    let is_plain = units.is_none_or(|units| units == "m" || units.starts_with("met") || units.starts_with("deg"));
+    let is_plain = units.is_none_or(|units| matches!(kind(units), Some("m" | "degrees")));
     match known(attributes).filter(|_| is_plain) {
         Some(crs) => Ok(Some(crs)),
         None => parameters::described(attributes, units),
     }
 }
 
-/// Returns the system whose parameters [`attributes`] knows.
+/// Returns the name here of a unit that is widely used; `None` for others.
+fn kind(unit: &str) -> Option<&'static str> {
+    match unit.trim() {
+        "m" | "meter" | "meters" | "metre" | "metres" => Some("m"),
+        "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" => Some("km"),
+        "rad" | "radian" | "radians" => Some("rad"),
+        unit if unit.starts_with("degree") => Some("degrees"),
+        _ => None,
+    }
+}
+
+/// Returns the system whose parameters [`attributes`] knows. All are of one datum.
 fn known(found: &Map) -> Option<Crs> {
+    let datum = found.get("horizontal_datum_name").and_then(Value::as_str);
+    if datum.is_some_and(|name| GeographicCrs::of_datum_name(name).and_then(|base| base.code()) != Some(WGS84)) {
+        return None;
+    }
     let candidates = match found.get("grid_mapping_name").and_then(Value::as_str)? {
         "latitude_longitude" => vec![WGS84],
         "transverse_mercator" => {

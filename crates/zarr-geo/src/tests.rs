@@ -356,6 +356,15 @@ fn grid_mappings_that_are_not_known_exactly_are_refused() {
         let found = read(other.clone(), units).unwrap_err();
         assert!(found.contains(reason), "{other}: {found}");
     }
+    // A description is of coordinates in its unit.
+    let wkt = |unit: &str| json!({"crs_wkt": (format!("PROJCRS[\"a\",CS[Cartesian,2],LENGTHUNIT[\"{unit}\",1]]"))});
+    let in_unit = |unit: &str, units| grid_mapping::read_in(wkt(unit).as_object().unwrap(), units).is_ok();
+    assert!(in_unit("metre", Some("m")) && in_unit("metre", None) && in_unit("US survey foot", Some("ft")));
+    assert!(!in_unit("metre", Some("rad")) && !in_unit("metre", Some("km")) && in_unit("kilometre", Some("km")));
+    // Another datum than that of the code with the same numbers.
+    let other = json!({"grid_mapping_name": "latitude_longitude", "longitude_of_prime_meridian": 0,
+        "semi_major_axis": 6_378_137, "inverse_flattening": 298.257_223_563, "horizontal_datum_name": "Local"});
+    assert_eq!(grid_mapping::read(other.as_object().unwrap()).unwrap().epsg_code(), None);
     // UTM in kilometres has no code.
     let utm = grid_mapping::attributes(&Crs::epsg(32633)).unwrap();
     assert_eq!(grid_mapping::read_in(&utm, Some("m")), Ok(Some(Crs::epsg(32633))));

@@ -71,10 +71,10 @@ pub(super) fn described(attributes: &Map, units: Option<&str>) -> Result<Option<
 
 /// Returns the unit of lengths that the units of coordinates name: metres if they name none.
 fn length(units: Option<&str>) -> Result<Unit, String> {
-    match units.map(str::trim) {
-        None | Some("m" | "meter" | "meters" | "metre" | "metres") => Ok(Unit::metre()),
-        Some("km" | "kilometer" | "kilometers" | "kilometre" | "kilometres") => Ok(Unit::kilometre()),
-        Some(other) => Err(format!("found coordinates in {other:?}, expected metres or kilometres")),
+    match (units, units.and_then(super::kind)) {
+        (None, _) | (_, Some("m")) => Ok(Unit::metre()),
+        (_, Some("km")) => Ok(Unit::kilometre()),
+        (Some(other), _) => Err(format!("found coordinates in {other:?}, expected metres or kilometres")),
     }
 }
 
