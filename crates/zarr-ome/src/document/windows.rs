@@ -34,8 +34,8 @@ const OMERO: &str = "omero";
 /// ```
 ///
 /// # Errors
-/// The errors of [`Metadata::version`]; [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the JSON pointer of a member that has not the form of the
-/// specification, or if more channels are described than there are windows.
+/// The errors of [`Metadata::version`]; [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the JSON pointer of a member that
+/// has not the form of the specification, or if more channels are described than there are windows.
 pub fn with_windows(attributes: &Map, windows: &[Window]) -> Result<Option<Map>> {
     let Some(metadata) = Metadata::find(attributes, None) else { return Ok(None) };
     if metadata.member("multiscales").is_none() {
