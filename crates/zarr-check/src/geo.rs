@@ -98,12 +98,17 @@ fn of_array(
         find(Code::GeoContradiction, message, "/attributes/spatial:shape");
     }
     let whole = groups.whole(node, read);
-    if let Some(mapping) = array.attributes.get("grid_mapping").and_then(Value::as_str) {
-        let name = mapping.split_whitespace().next().unwrap_or_default().trim_end_matches(':');
-        let path = node.path.parent().and_then(|group| group.join(name).ok());
-        let found = path.and_then(|path| hierarchy.node(&path));
-        let of_mapping =
-            found.and_then(|found| grid_mapping::read(found.node.attributes())).and_then(|crs| crs.epsg_code());
+    let mapping = array.attributes.get("grid_mapping").and_then(Value::as_str);
+    let axes = whole.dimensions.as_ref().map_or(["", ""], |[y, x]| [y, x]);
+    if let Some(name) = mapping.and_then(|mapping| grid_mapping::name_for(mapping, axes)) {
+        let beside = |name: &str| {
+            let path = node.path.parent().and_then(|group| group.join(name).ok());
+            path.and_then(|path| hierarchy.node(&path)).map(|found| found.node.attributes())
+        };
+        let [y, x] = axes.map(|axis| beside(axis).and_then(|found| found.get("units")).and_then(Value::as_str));
+        let of_mapping = beside(name)
+            .and_then(|found| grid_mapping::read_in(found, x.or(y)).ok().flatten())
+            .and_then(|crs| crs.epsg_code());
         let own = whole.crs.as_ref().and_then(zarr_geo::Crs::epsg_code);
         if let (Some(own), Some(other)) = (own, of_mapping)
             && own != other
@@ -270,6 +275,11 @@ mod tests {
         assert_eq!(found, ["geo-dimensions /attributes"]);
         let found = findings("/1", |attributes| drop(attributes.insert("grid_mapping", Value::from("crs"))));
         assert_eq!(found, ["geo-contradiction /attributes/proj:code"]);
+        // The mapping of other coordinates says nothing about y and x.
+        let named =
+            |mapping: &str| findings("/1", |attributes| drop(attributes.insert("grid_mapping", Value::from(mapping))));
+        assert_eq!(named("crs: lat lon other: y x"), Vec::<String>::new());
+        assert_eq!(named("other: lat lon crs: x y"), ["geo-contradiction /attributes/proj:code"]);
     }
 
     #[test]

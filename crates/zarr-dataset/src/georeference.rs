@@ -93,7 +93,7 @@ impl Dataset {
             at.and_then(|at| variable.shape().get(at).copied()).unwrap_or_default()
         };
         found.shape = Some([len(&y), len(&x)]);
-        if let Some(mapping) = self.grid_mapping(variable)? {
+        if let Some(mapping) = self.grid_mapping(variable, [&y, &x])? {
             let attributes = mapping.stored().attributes()?;
             found.crs = found.crs.or_else(|| self.crs_of(attributes, [&y, &x]).ok().flatten());
         }
@@ -101,7 +101,7 @@ impl Dataset {
             // Coordinates follow a selection, while the transformation of a grid mapping does not.
             let transform = match self.even(&x, &y, known)? {
                 Some(transform) => Some(transform),
-                None => match self.grid_mapping(variable)?.filter(|_| !self.has_centres(&x, &y, known)) {
+                None => match self.grid_mapping(variable, [&y, &x])?.filter(|_| !self.has_centres(&x, &y, known)) {
                     Some(mapping) => grid_mapping::transform(mapping.stored().attributes()?),
                     None => None,
                 },
@@ -124,10 +124,9 @@ impl Dataset {
     pub fn grid_mapping_fault(&self, name: &str) -> Result<Option<String>> {
         let variable = self.variable(name)?;
         let dimensions: Vec<&str> = variable.dimensions().collect();
-        let (Some(axes), Some(mapping)) = (self.horizontal(&dimensions), self.grid_mapping(variable)?) else {
-            return Ok(None);
-        };
+        let Some(axes) = self.horizontal(&dimensions) else { return Ok(None) };
         let [y, x] = &axes;
+        let Some(mapping) = self.grid_mapping(variable, [y, x])? else { return Ok(None) };
         let reason = self.crs_of(mapping.stored().attributes()?, [y, x]).err();
         Ok(reason.map(|reason| format!("{}: {reason}", mapping.name())))
     }
@@ -136,7 +135,7 @@ impl Dataset {
     fn crs_of(&self, attributes: &Map, axes: [&str; 2]) -> Result<Option<Crs>, String> {
         let units = axes.map(|name| self.variable(name).ok()?.attributes().get("units")?.as_str());
         match units {
-            [Some(y), Some(x)] if y != x && !y.starts_with("deg") => {
+            [Some(y), Some(x)] if !grid_mapping::are_same_units(y, x) => {
                 Err(format!("found coordinates in {y:?} and in {x:?}, expected the same units"))
             }
             [y, x] => grid_mapping::read_in(attributes, x.or(y)),
@@ -170,10 +169,10 @@ impl Dataset {
         y.zip(x).filter(|(y, x)| y != x).map(|(y, x)| [y, x])
     }
 
-    /// Variable that the attribute `grid_mapping` of a variable names; `None` if there is none.
-    fn grid_mapping(&self, variable: &Variable) -> Result<Option<&Variable>> {
+    /// Variable that the attribute `grid_mapping` of a variable names for two of its dimensions; `None` if there is none.
+    fn grid_mapping(&self, variable: &Variable, axes: [&str; 2]) -> Result<Option<&Variable>> {
         let text = variable.stored().attributes()?.get("grid_mapping").and_then(Value::as_str);
-        let name = text.and_then(|text| text.split_whitespace().next()).map(|name| name.trim_end_matches(':'));
+        let name = text.and_then(|text| grid_mapping::name_for(text, axes));
         Ok(name.and_then(|name| self.variable(name).ok()))
     }
 
@@ -267,7 +266,9 @@ mod tests {
             ([Some("km"), Some("km")], Ok("kilometre")),
             ([Some("km"), None], Ok("kilometre")),
             ([None, None], Ok("m")),
+            ([Some("m"), Some("metre")], Ok("m")),
             ([Some("m"), Some("km")], Err("the same units")),
+            ([Some("degrees_north"), Some("m")], Err("the same units")),
             ([Some("rad"), Some("rad")], Err("expected metres or kilometres")),
         ] {
             let mut registry = Registry::default();

@@ -16,7 +16,8 @@
 mod parameters;
 
 use crate::crs::{code_of_wkt, is_wkt2};
-use crate::wkt2::GeographicCrs;
+use crate::unit::of_wkt;
+use crate::wkt2::{Ellipsoid, GeographicCrs};
 use crate::{Crs, Transform};
 use zarr_json::{Map, Value};
 
@@ -59,22 +60,67 @@ pub fn read(attributes: &Map) -> Option<Crs> {
 pub fn read_in(attributes: &Map, units: Option<&str>) -> Result<Option<Crs>, String> {
     let text = |name: &str| attributes.get(name).and_then(Value::as_str);
     for wkt in ["crs_wkt", "spatial_ref"].into_iter().filter_map(text) {
-        let found = match code_of_wkt(wkt) {
-            Some(code) => Crs::epsg(code),
-            None if is_wkt2(wkt) => Crs::Wkt2(wkt.to_owned()),
-            None => continue,
+        let described = is_wkt2(wkt).then(|| Crs::Wkt2(wkt.to_owned()));
+        let found = match (code_of_wkt(wkt), &described) {
+            (Some(code), _) => Crs::epsg(code),
+            (None, Some(described)) => described.clone(),
+            (None, None) => continue,
         };
-        return match (units.and_then(kind), found.unit().and_then(kind)) {
-            (Some(own), Some(of_crs)) if own != of_crs => {
-                Err(format!("found coordinates in {:?}, expected {of_crs}", units.unwrap_or_default()))
-            }
-            _ => Ok(Some(found)),
+        // The description has the unit of a code too.
+        let unit = of_wkt(wkt).or_else(|| found.unit());
+        let Some(own) = units else { return Ok(Some(found)) };
+        return match unit {
+            Some(unit) if are_same_units(own, unit) => Ok(Some(found)),
+            Some(unit) => Err(format!("found coordinates in {own:?}, expected {unit}")),
+            None => Err(format!("found coordinates in {own:?}, of a system whose unit is not known")),
         };
     }
-    let is_plain = units.is_none_or(|units| matches!(kind(units), Some("m" | "degrees")));
-    match known(attributes).filter(|_| is_plain) {
-        Some(crs) => Ok(Some(crs)),
-        None => parameters::described(attributes, units),
+    let described = parameters::described(attributes, units)?;
+    let fits = |crs: &Crs| units.is_none_or(|units| kind(units) == crs.unit());
+    Ok(described.map(|described| known(attributes).filter(fits).unwrap_or(described)))
+}
+
+/// Returns the name of the grid mapping for two coordinates in the attribute `grid_mapping` of a variable: one name, or names with the
+/// coordinates that each is for; `None` if none is for both.
+///
+/// ```
+/// use zarr_geo::grid_mapping::name_for;
+///
+/// assert_eq!(name_for("crs", ["y", "x"]), Some("crs"));
+/// let extended = "crsWGS84: lat lon crsOSGB: x y";
+/// assert_eq!(name_for(extended, ["y", "x"]), Some("crsOSGB"));
+/// assert_eq!(name_for(extended, ["lat", "lon"]), Some("crsWGS84"));
+/// assert_eq!(name_for(extended, ["y", "lon"]), None);
+/// ```
+pub fn name_for<'t>(text: &'t str, coordinates: [&str; 2]) -> Option<&'t str> {
+    if !text.contains(':') {
+        return text.split_whitespace().next();
+    }
+    let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
+    for word in text.split_whitespace() {
+        match (word.strip_suffix(':'), lists.last_mut()) {
+            (Some(name), _) => lists.push((name, Vec::new())),
+            (None, Some((_, named))) => named.push(word),
+            (None, None) => {}
+        }
+    }
+    let fits = |named: &[&str]| coordinates.iter().all(|coordinate| named.contains(coordinate));
+    lists.into_iter().find(|(_, named)| fits(named)).map(|(name, _)| name)
+}
+
+/// Whether two strings of units mean the same unit.
+///
+/// ```
+/// use zarr_geo::grid_mapping::are_same_units;
+///
+/// assert!(are_same_units("m", "metre") && are_same_units("degrees_north", "degrees_east"));
+/// assert!(!are_same_units("m", "km"));
+/// ```
+pub fn are_same_units(one: &str, other: &str) -> bool {
+    let plain = |unit: &str| unit.trim().replace('_', " ").to_lowercase();
+    match (kind(one), kind(other)) {
+        (None, None) => plain(one) == plain(other),
+        (one, other) => one == other,
     }
 }
 
@@ -84,15 +130,27 @@ fn kind(unit: &str) -> Option<&'static str> {
         "m" | "meter" | "meters" | "metre" | "metres" => Some("m"),
         "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" => Some("km"),
         "rad" | "radian" | "radians" => Some("rad"),
-        unit if unit.starts_with("degree") => Some("degrees"),
-        _ => None,
+        unit => {
+            const DIRECTIONS: [&str; 7] = ["", "_north", "_N", "N", "_east", "_E", "E"];
+            let rest = unit.strip_prefix("degrees").or_else(|| unit.strip_prefix("degree"))?;
+            DIRECTIONS.contains(&rest).then_some("degrees")
+        }
     }
 }
 
 /// Returns the system whose parameters [`attributes`] knows. All are of one datum.
 fn known(found: &Map) -> Option<Crs> {
     let datum = found.get("horizontal_datum_name").and_then(Value::as_str);
-    if datum.is_some_and(|name| GeographicCrs::of_datum_name(name).and_then(|base| base.code()) != Some(WGS84)) {
+    let is_wgs84 = |base: Option<GeographicCrs>| base.and_then(|base| base.code()) == Some(WGS84);
+    if datum.is_some_and(|name| !is_wgs84(GeographicCrs::of_datum_name(name))) {
+        return None;
+    }
+    let text = |name: &str| found.get(name).and_then(Value::as_str).filter(|text| *text != "unknown");
+    let has_other_name = text("geographic_crs_name").is_some_and(|name| !is_wgs84(GeographicCrs::of_datum_name(name)));
+    let is_other = text("reference_ellipsoid_name")
+        .and_then(Ellipsoid::of_name)
+        .is_some_and(|named| !GeographicCrs::of_code(WGS84).is_some_and(|base| named.is_same(base.ellipsoid())));
+    if has_other_name || is_other {
         return None;
     }
     let candidates = match found.get("grid_mapping_name").and_then(Value::as_str)? {

@@ -59,17 +59,21 @@ fn of_code(code: u32) -> Option<&'static str> {
 
 /// Returns the unit that a description in WKT names for its coordinate system, behind `CS` or in an axis; `None` if there is none, since units
 /// in other places are those of the ellipsoid, of parameters or of heights.
-fn of_wkt(text: &str) -> Option<&str> {
+///
+/// WKT1 has the unit of coordinates behind the other parts. Of systems that consist of others, the unit is that of the horizontal one.
+pub(crate) fn of_wkt(text: &str) -> Option<&str> {
     let keyword = text.trim_start().split(['[', '(']).next().unwrap_or_default().trim_end().to_ascii_uppercase();
-    let expected = match keyword.as_str() {
-        "GEOGCRS" | "GEOGRAPHICCRS" => "ANGLEUNIT",
-        "PROJCRS" | "PROJECTEDCRS" => "LENGTHUNIT",
+    let (expected, is_first) = match keyword.as_str() {
+        "GEOGCRS" | "GEOGRAPHICCRS" | "GEODCRS" | "GEODETICCRS" => ("ANGLEUNIT", false),
+        "PROJCRS" | "PROJECTEDCRS" => ("LENGTHUNIT", false),
+        "GEOGCS" | "PROJCS" => ("UNIT", true),
+        "BOUNDCRS" | "COMPOUNDCRS" | "COMPD_CS" => return of_wkt(horizontal(text)?),
         _ => return None,
     };
     let is_unit = |word: &str| ["UNIT", expected].iter().any(|unit| word.eq_ignore_ascii_case(unit));
     // Keywords of the brackets that are open.
     let mut open: Vec<&str> = Vec::new();
-    let (mut word, mut quoted, mut is_behind) = (0, None, false);
+    let (mut word, mut quoted, mut is_behind) = (0, None, is_first);
     for (at, byte) in text.bytes().enumerate() {
         match (byte, quoted) {
             (b'"', Some(start)) => {
@@ -93,6 +97,9 @@ fn of_wkt(text: &str) -> Option<&str> {
             }
             (b']' | b')', None) => {
                 open.pop();
+                if open.is_empty() {
+                    break;
+                }
             }
             (b',', None) => word = at + 1,
             _ => {}
@@ -101,11 +108,22 @@ fn of_wkt(text: &str) -> Option<&str> {
     None
 }
 
+/// Returns the rest of a description from its first projected or geographic system on.
+fn horizontal(text: &str) -> Option<&str> {
+    let upper = text.to_ascii_uppercase();
+    let start = upper.find(['[', '('])?;
+    let inner = upper.get(start..)?;
+    let keywords = ["PROJCRS", "PROJECTEDCRS", "PROJCS", "GEOGCRS", "GEOGRAPHICCRS", "GEOGCS"];
+    let opened = keywords.iter().flat_map(|keyword| ['[', '('].map(|bracket| format!("{keyword}{bracket}")));
+    let at = opened.filter_map(|keyword| inner.find(&keyword)).min()?;
+    text.get(start + at..)
+}
+
 /// Returns the symbol of a unit; the unit itself if it has none.
 fn symbol(unit: &str) -> &str {
     match unit {
-        "degree" | "degrees" => "degrees",
-        "metre" | "meter" | "metres" | "meters" => "m",
+        "degree" | "degrees" | "Degree" => "degrees",
+        "metre" | "meter" | "metres" | "meters" | "Metre" | "Meter" => "m",
         other => other,
     }
 }
@@ -144,6 +162,15 @@ mod tests {
             r#"{"type":"X","name":"a","coordinate_system":{"axis":[{"unit":{"type":"LinearUnit","name":"chain"}}]}}"#;
         assert_eq!(unit(json).as_deref(), Some("chain"));
         assert_eq!(unit(r#"{"type":"X","name":"a"}"#), None);
+        let old = r#"PROJCS["a",GEOGCS["b",SPHEROID["c",1,2],UNIT["degree",0.0174]],PROJECTION["d"],UNIT["Foot_US",0.3],AXIS["e",EAST]]"#;
+        let geographic = r#"GEOGCS["b",SPHEROID["c",1,2],UNIT["Degree",0.0174]]"#;
+        assert_eq!((of_wkt(old), of_wkt(geographic)), (Some("Foot_US"), Some("degrees")));
+        let both = format!(r#"COMPD_CS["x",{old},VERT_CS["h",UNIT["metre",1]]]"#);
+        assert_eq!(of_wkt(&both), Some("Foot_US"));
+        let bound = format!("BOUNDCRS[SOURCECRS[{projected}],TARGETCRS[{geographic}]]");
+        assert_eq!(of_wkt(&bound), Some("US survey foot"));
+        // A part of another system has its own units.
+        assert_eq!(of_wkt(r#"COMPD_CS["x",GEOGCS["b"],VERT_CS["h",UNIT["metre",1]]]"#), None);
         assert_eq!((unit("EPSG:3857").as_deref(), unit("EPSG:9999")), (Some("m"), None));
     }
 }

@@ -78,6 +78,11 @@ impl Unit {
         Self { name: "radian".to_owned(), factor: 1.0 }
     }
 
+    /// Metres or radians of one unit.
+    pub fn factor(&self) -> f64 {
+        self.factor
+    }
+
     fn text(&self, keyword: &str) -> String {
         format!("{keyword}[{},{}]", quoted(&self.name), self.factor)
     }
@@ -124,6 +129,12 @@ impl ProjectedCrs {
                     method.name, parameter.name
                 ));
             }
+        }
+        let conics = [&Method::LAMBERT_CONFORMAL_2, &Method::ALBERS, &Method::EQUIDISTANT_CONIC];
+        if let (true, Some([first, second])) = (conics.contains(&method), values.get(2..4))
+            && (first + second).abs() < 1e-9
+        {
+            return Err(format!("{}: found the parallels {first} and {second}, which have no cone", method.name));
         }
         Ok(Self { name: name.into(), base, method, values: values.to_vec(), unit: Unit::metre() })
     }

@@ -94,6 +94,38 @@ impl Ellipsoid {
         made.map_err(|_| format!("found an ellipsoid with axes of {semi_major_axis} and {semi_minor_axis}"))
     }
 
+    /// Makes an ellipsoid of its semi-major axis, and of its semi-minor axis, its inverse flattening, or both, which have to be those of one
+    /// ellipsoid to a millimetre; `None` without any.
+    ///
+    /// # Errors
+    /// A message if the numbers are none of an ellipsoid, or are those of two.
+    pub fn of_parts(
+        name: &str,
+        semi_major_axis: f64,
+        semi_minor_axis: Option<f64>,
+        inverse_flattening: Option<f64>,
+    ) -> Result<Option<Self>, String> {
+        let by_axes = semi_minor_axis.map(|minor| Self::of_axes(name, semi_major_axis, minor)).transpose()?;
+        let by_form = inverse_flattening.map(|inverse| Self::new(name, semi_major_axis, inverse)).transpose()?;
+        match (by_form, by_axes) {
+            (Some(by_form), Some(by_axes)) if !by_form.is_near(&by_axes) => {
+                let [inverse, minor] = [inverse_flattening, semi_minor_axis].map(Option::unwrap_or_default);
+                Err(format!("found an inverse flattening of {inverse} and a semi-minor axis of {minor}, which differ"))
+            }
+            (by_form, by_axes) => Ok(by_form.or(by_axes)),
+        }
+    }
+
+    /// Semi-major axis in metres.
+    pub fn semi_major_axis(&self) -> f64 {
+        self.semi_major_axis
+    }
+
+    /// Inverse flattening; 0 for a sphere.
+    pub fn inverse_flattening(&self) -> f64 {
+        self.inverse_flattening
+    }
+
     /// Returns the ellipsoid with a code of EPSG; `None` if it is not known here.
     pub fn of_code(code: u32) -> Option<Self> {
         let (_, name, semi_major_axis, inverse_flattening) = ELLIPSOIDS.into_iter().find(|known| known.0 == code)?;
@@ -106,7 +138,23 @@ impl Ellipsoid {
         Self::of_code(code)
     }
 
-    /// Returns whether another ellipsoid has the same size and form, as far as numbers in files are exact.
+    /// Returns the ellipsoid with another name.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Returns whether both axes of another ellipsoid are the same to a millimetre, as files have them. Those of WGS 84 and of GRS 1980 are.
+    pub fn is_near(&self, other: &Self) -> bool {
+        let minor = |of: &Self| match of.inverse_flattening {
+            0.0 => of.semi_major_axis,
+            inverse => of.semi_major_axis * (1.0 - 1.0 / inverse),
+        };
+        let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-3;
+        is_near(self.semi_major_axis, other.semi_major_axis) && is_near(minor(self), minor(other))
+    }
+
+    /// Returns whether another ellipsoid has the same semi-major axis and the same inverse flattening.
     pub fn is_same(&self, other: &Self) -> bool {
         let is_near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs();
         is_near(self.semi_major_axis, other.semi_major_axis)
@@ -153,7 +201,8 @@ impl GeographicCrs {
         Self { name: name.into(), datum: datum.into(), ellipsoid, prime_meridian, unit, code: None }
     }
 
-    /// Sets the meridian from which longitudes are counted, and the unit of angles.
+    /// Sets the meridian from which longitudes are counted, and the unit of angles. With others than its own a system of EPSG is one without a
+    /// code and a name, and with another meridian its datum has none either.
     ///
     /// # Errors
     /// A message if the meridian is more than half of a circle from Greenwich.
@@ -161,7 +210,13 @@ impl GeographicCrs {
         let degrees = prime_meridian.longitude * unit.factor.to_degrees();
         match degrees.abs() <= 180.0 + 1e-9 {
             true if prime_meridian == self.prime_meridian && unit == self.unit => Ok(self),
-            true => Ok(Self { prime_meridian, unit, code: None, ..self }),
+            true => {
+                let is_own = self.code.is_none();
+                let is_datum = is_own || prime_meridian == self.prime_meridian;
+                let name = if is_own { self.name } else { "unknown".to_owned() };
+                let datum = if is_datum { self.datum } else { "unknown".to_owned() };
+                Ok(Self { name, datum, ellipsoid: self.ellipsoid, prime_meridian, unit, code: None })
+            }
             false => Err(format!("found a prime meridian at {degrees} degrees, expected -180 to 180")),
         }
     }
@@ -176,10 +231,24 @@ impl GeographicCrs {
         SYSTEMS.into_iter().find(|known| known.3 == code).and_then(of_row)
     }
 
-    /// Returns the system whose datum EPSG calls `name`; `None` if it is not known here.
+    /// Returns the system whose datum EPSG calls `name`, or other software, by the name of the system or with other signs between the words;
+    /// `None` if it is not known here.
     pub fn of_datum_name(name: &str) -> Option<Self> {
-        let is_it = |known: &str| known == name || known.strip_suffix(" ensemble") == Some(name);
-        SYSTEMS.into_iter().find(|known| is_it(known.2)).and_then(of_row)
+        let plain = |name: &str| {
+            let letters = name.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, '(' | ')'));
+            let letters = letters.collect::<String>().to_lowercase();
+            letters.strip_suffix("ensemble").map(str::to_owned).unwrap_or(letters)
+        };
+        // Names of datums of other software begin with D_.
+        let wanted = plain(name.strip_prefix("D_").unwrap_or(name));
+        let wanted = match wanted.as_str() {
+            "wgs1984" => "wgs84".to_owned(),
+            "northamerican1927" => "nad27".to_owned(),
+            "northamerican1983" => "nad83".to_owned(),
+            "etrs1989" => "etrs89".to_owned(),
+            _ => wanted,
+        };
+        SYSTEMS.into_iter().find(|known| [known.1, known.2].iter().any(|known| plain(known) == wanted)).and_then(of_row)
     }
 
     /// Ellipsoid of the system.
