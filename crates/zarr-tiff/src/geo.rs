@@ -6,7 +6,7 @@ use zarr_geo::{Crs, Georeference, Registration, Transform};
 use zarr_json::{Map, Value, json};
 
 use crate::fault::Failure;
-use crate::geo_keys;
+use crate::geo_keys::{self, System};
 use crate::ifd::{Ifd, Reader, decoded};
 use crate::layout::Layout;
 use crate::tags;
@@ -18,8 +18,6 @@ pub const GEOTIFF: &str = "geotiff";
 const MAX_KEYS: usize = 4096;
 /// Maximum number of numbers of a tag of GeoTIFF, and of all values of keys together.
 const MAX_NUMBERS: usize = 1 << 18;
-/// The value of a key that is defined by others.
-const USER_DEFINED: u64 = 32_767;
 
 /// Where the pixels of an image lie: how its attribute `geotiff` describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,17 +80,12 @@ impl GeoReference {
         let of_file = by_scale().filter(has_area).or_else(|| by_matrix().filter(has_area)).map(Transform);
         let corner = of_file.map(|of_file| if is_point { of_file.shifted(-0.5, -0.5) } else { of_file });
         let transform = corner.filter(is_finite).map(|corner| corner.0);
-        let code =
-            |name| key(name).filter(|code| (1..USER_DEFINED).contains(code)).and_then(|code| u32::try_from(code).ok());
-        let epsg = match key("GTModelTypeGeoKey") {
-            Some(1) => code("ProjectedCSTypeGeoKey"),
-            Some(2 | 3) => code("GeographicTypeGeoKey"),
-            // A projection of the file's own is no geographic system.
-            _ if key("ProjectedCSTypeGeoKey").is_some() => code("ProjectedCSTypeGeoKey"),
-            _ => code("GeographicTypeGeoKey"),
-        };
         let keys = tags.get("keys").and_then(Value::as_object);
-        let wkt2 = keys.filter(|_| epsg.is_none()).and_then(|keys| geo_keys::described(keys).ok().flatten());
+        let (epsg, wkt2) = match keys.and_then(|keys| geo_keys::system(keys).ok().flatten()) {
+            Some(System::Code(code)) => (Some(code), None),
+            Some(System::Wkt2(text)) => (None, Some(text)),
+            None => (None, None),
+        };
         Self { transform, epsg, wkt2, is_point, of_file: of_file.filter(is_finite) }
     }
 }
@@ -145,7 +138,7 @@ pub(crate) fn attribute(reader: &Reader<'_>, ifd: &Ifd, warnings: &mut Warnings)
     }
     let keys = warnings.part(keys(reader, ifd))?;
     if let Some(keys) = keys {
-        if let Err(reason) = geo_keys::described(&keys) {
+        if let Err(reason) = geo_keys::system(&keys) {
             warnings.push(format!("page {}: the coordinate reference system is left out: {reason}", ifd.page));
         }
         found.insert("keys", keys);
@@ -267,10 +260,12 @@ fn key_name(key: u64) -> Option<&'static str> {
         3093 => "ProjScaleAtCenterGeoKey",
         3094 => "ProjAzimuthAngleGeoKey",
         3095 => "ProjStraightVertPoleLongGeoKey",
+        3096 => "ProjRectifiedGridAngleGeoKey",
         4096 => "VerticalCSTypeGeoKey",
         4097 => "VerticalCitationGeoKey",
         4098 => "VerticalDatumGeoKey",
         4099 => "VerticalUnitsGeoKey",
+        5120 => "CoordinateEpochGeoKey",
         _ => return None,
     })
 }
@@ -289,10 +284,20 @@ mod tests {
                 json!({"GTModelTypeGeoKey": 1, "ProjectedCSTypeGeoKey": 32_633, "GeographicTypeGeoKey": 4326}),
                 Some(32_633),
             ),
+            (json!({"GTModelTypeGeoKey": 2, "ProjectedCSTypeGeoKey": 32_633, "GeographicTypeGeoKey": 4326}), None),
             (
-                json!({"GTModelTypeGeoKey": 2, "ProjectedCSTypeGeoKey": 32_633, "GeographicTypeGeoKey": 4326}),
+                json!({"GTModelTypeGeoKey": 2, "ProjectedCSTypeGeoKey": 32_767, "GeographicTypeGeoKey": 4326}),
                 Some(4326),
             ),
+            // Coordinates of a projection that no key names.
+            (json!({"GTModelTypeGeoKey": 32_767, "GeographicTypeGeoKey": 4326}), None),
+            (json!({"ProjCoordTransGeoKey": 24, "GeographicTypeGeoKey": 4326}), None),
+            (json!({"GTModelTypeGeoKey": null, "GeographicTypeGeoKey": 4326}), None),
+            (json!({"GTModelTypeGeoKey": 32_767, "ProjectedCSTypeGeoKey": 32_633}), Some(32_633)),
+            (json!({"ProjectedCSTypeGeoKey": 32_633, "ProjLinearUnitsGeoKey": 9002}), None),
+            (json!({"ProjectedCSTypeGeoKey": 54_030}), None),
+            (json!({"GeographicTypeGeoKey": 4326, "GeogAngularUnitsGeoKey": 9101}), None),
+            (json!({"GeographicTypeGeoKey": 4326, "GeogPrimeMeridianGeoKey": null}), None),
             (json!({"GTModelTypeGeoKey": 3, "GeographicTypeGeoKey": 4978}), Some(4978)),
             (json!({"GeographicTypeGeoKey": 4326}), Some(4326)),
         ] {

@@ -3,7 +3,11 @@
 //! Sections are those of OGC GeoTIFF 1.1 (19-008r4). Files often have a parameter under another key of the same meaning, which other
 //! software reads: the origin as that of a centre, or of a false origin.
 
-use zarr_geo::wkt2::{Ellipsoid, GeographicCrs, Method, PrimeMeridian, ProjectedCrs, Unit};
+mod projected;
+
+use projected::projected;
+use zarr_geo::Crs;
+use zarr_geo::wkt2::{Ellipsoid, GeographicCrs, PrimeMeridian, Unit};
 use zarr_json::{Map, Value};
 
 /// Value of a key whose meaning other keys describe.
@@ -19,19 +23,43 @@ struct Keys<'k>(&'k Map);
 
 impl<'k> Keys<'k> {
     /// Returns a code; `None` without the key, and for the code 0, which says that nothing is known.
-    fn code(self, name: &str) -> Option<u64> {
-        self.0.get(name)?.as_u64().filter(|code| *code != 0)
+    fn code(self, name: &str) -> Result<Option<u64>, String> {
+        let Some(value) = self.0.get(name) else { return Ok(None) };
+        match value.as_u64() {
+            Some(code) => Ok(Some(code).filter(|code| *code != 0)),
+            None => Err(format!("found {} as {name}, expected a code", value.excerpt())),
+        }
     }
 
-    /// Returns the number of the first of several keys of one meaning that is there.
-    fn first(self, names: &[&str]) -> Result<Option<f64>, String> {
-        let Some((name, value)) = names.iter().find_map(|name| Some((name, self.0.get(name)?))) else {
-            return Ok(None);
-        };
-        match value.as_f64().filter(|number| number.is_finite()) {
-            Some(number) => Ok(Some(number)),
-            None => Err(format!("found {} as {name}, expected a number", value.excerpt())),
+    /// Returns a code without which nothing is known; `None` without the key.
+    fn known_code(self, name: &str) -> Result<Option<u64>, String> {
+        match self.code(name)? {
+            None if self.0.contains_key(name) => Err(format!("found 0 as {name}, expected a code")),
+            code => Ok(code),
         }
+    }
+
+    /// Returns a code; `None` as well if other keys describe what it names.
+    fn named_code(self, name: &str) -> Result<Option<u64>, String> {
+        Ok(self.code(name)?.filter(|code| *code != USER_DEFINED))
+    }
+
+    /// Returns the number of several keys of one meaning, of which all that are there have to be equal.
+    fn first(self, names: &[&str]) -> Result<Option<f64>, String> {
+        let mut found = None;
+        for name in names {
+            let Some(value) = self.0.get(name) else { continue };
+            let number = value.as_f64().filter(|number| number.is_finite());
+            let number = number.ok_or_else(|| format!("found {} as {name}, expected a number", value.excerpt()))?;
+            match found {
+                Some((first, other)) if other != number => {
+                    return Err(format!("found {other} as {first} and {number} as {name}, expected the same numbers"));
+                }
+                Some(_) => {}
+                None => found = Some((name, number)),
+            }
+        }
+        Ok(found.map(|(_, number)| number))
     }
 
     fn need(self, names: &[&str]) -> Result<f64, String> {
@@ -52,60 +80,145 @@ impl<'k> Keys<'k> {
     }
 }
 
-/// Returns the description in WKT2 of the system that the keys describe by parameters; `None` if they name a code, or no system.
+/// Coordinate reference system of keys.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum System {
+    /// Code of EPSG.
+    Code(u32),
+    /// Description in WKT2.
+    Wkt2(String),
+}
+
+/// Returns the system that the keys name by a code, or describe by parameters; `None` if they do neither.
 ///
 /// # Errors
-/// The reason why it cannot be described exactly.
-pub(crate) fn described(keys: &Map) -> Result<Option<String>, String> {
+/// The reason why it is not known exactly.
+pub(crate) fn system(keys: &Map) -> Result<Option<System>, String> {
+    const PROJECTED: &str = "ProjectedCSTypeGeoKey";
+    const GEOGRAPHIC: &str = "GeographicTypeGeoKey";
     let keys = Keys(keys);
-    let is_own = |name: &str| keys.code(name) == Some(USER_DEFINED);
-    let (is_projected, is_geographic) = match keys.code("GTModelTypeGeoKey") {
-        Some(1) => (is_own("ProjectedCSTypeGeoKey") || keys.code("ProjectedCSTypeGeoKey").is_none(), false),
-        Some(2) => (false, is_own("GeographicTypeGeoKey")),
-        Some(_) => (false, false),
-        None => (is_own("ProjectedCSTypeGeoKey"), is_own("GeographicTypeGeoKey")),
-    };
-    let is_coded = |name: &str| keys.code(name).is_some_and(|code| code != USER_DEFINED);
-    let is_other = keys.code("GTModelTypeGeoKey") == Some(USER_DEFINED);
-    if is_other && !is_coded("ProjectedCSTypeGeoKey") && !is_coded("GeographicTypeGeoKey") {
-        return Err("found a model of the file's own as GTModelTypeGeoKey".to_owned());
-    }
-    if is_projected {
-        // Without a method nothing is described.
-        if keys.code("ProjCoordTransGeoKey").is_none() && keys.code("ProjectionGeoKey").is_none() {
-            return match is_own("ProjectedCSTypeGeoKey") {
-                true => Err("found no ProjCoordTransGeoKey".to_owned()),
-                false => Ok(None),
-            };
+    let (projected_code, geographic_code) = (keys.code(PROJECTED)?, keys.code(GEOGRAPHIC)?);
+    let has_method = keys.code("ProjCoordTransGeoKey")?.is_some() || keys.code("ProjectionGeoKey")?.is_some();
+    let is_projected = match keys.code("GTModelTypeGeoKey")? {
+        Some(1) => true,
+        Some(2 | 3) if projected_code.is_some_and(|code| code != USER_DEFINED) => {
+            let code = projected_code.unwrap_or_default();
+            return Err(format!("found {code} as {PROJECTED} of a system that is not projected by GTModelTypeGeoKey"));
         }
-        return projected(keys).map(|crs| Some(crs.wkt2()));
-    }
-    match is_geographic {
-        true => geographic(keys).map(|crs| Some(crs.wkt2())),
-        false => Ok(None),
+        Some(2) => false,
+        Some(3) => return geocentric(geographic_code),
+        // A projection that the keys have no method for is no geographic system.
+        Some(USER_DEFINED) if projected_code.is_none_or(|code| code == USER_DEFINED) => {
+            return Err("found a model of the file's own as GTModelTypeGeoKey".to_owned());
+        }
+        Some(USER_DEFINED) => true,
+        Some(other) => return Err(format!("found {other} as GTModelTypeGeoKey, expected 1, 2 or 3")),
+        None => projected_code.is_some() || has_method,
+    };
+    match (is_projected, if is_projected { projected_code } else { geographic_code }) {
+        (true, Some(USER_DEFINED)) if !has_method => Err("found no ProjCoordTransGeoKey".to_owned()),
+        // Without a method nothing is described.
+        (true, None) if !has_method => Ok(None),
+        (true, None | Some(USER_DEFINED)) => projected(keys).map(|crs| Some(System::Wkt2(crs.wkt2()))),
+        (true, Some(code)) => {
+            let code = epsg(PROJECTED, code)?;
+            same_unit(keys, code)?;
+            Ok(Some(System::Code(code)))
+        }
+        (false, Some(code)) if code != USER_DEFINED => {
+            let code = epsg(GEOGRAPHIC, code)?;
+            let known = GeographicCrs::of_code(code).is_some();
+            if known && (angle(keys)? != Unit::degree() || meridian(keys)? != PrimeMeridian::greenwich()) {
+                return Err(format!("found another prime meridian or angular unit than those of EPSG:{code}"));
+            }
+            Ok(Some(System::Code(code)))
+        }
+        (false, None)
+            if !["GeogGeodeticDatumGeoKey", "GeogEllipsoidGeoKey", "GeogSemiMajorAxisGeoKey"]
+                .iter()
+                .any(|name| keys.0.contains_key(name)) =>
+        {
+            Ok(None)
+        }
+        (false, _) => geographic(keys).map(|crs| Some(System::Wkt2(crs.wkt2()))),
     }
 }
 
-/// Unit of angles (7.5.5).
-fn angle(keys: Keys<'_>) -> Result<Unit, String> {
-    match keys.code("GeogAngularUnitsGeoKey") {
-        None | Some(DEGREE) => Ok(Unit::degree()),
-        Some(9101) => Ok(Unit::radian()),
-        Some(9105) => Ok(Unit::grad()),
-        Some(USER_DEFINED) => Unit::new("unknown", keys.need(&["GeogAngularUnitSizeGeoKey"])?),
-        Some(other) => Err(format!("found the angular unit {other}, which is not known")),
+/// Returns the code of a key as one of EPSG.
+fn epsg(name: &str, code: u64) -> Result<u32, String> {
+    let own = u32::try_from(code).ok().filter(|code| u64::from(*code) < USER_DEFINED);
+    own.ok_or_else(|| format!("found {code} as {name}, which is no code of EPSG"))
+}
+
+fn geocentric(code: Option<u64>) -> Result<Option<System>, String> {
+    match code {
+        Some(USER_DEFINED) => Err("found a geocentric system of the file's own".to_owned()),
+        Some(code) => epsg("GeographicTypeGeoKey", code).map(|code| Some(System::Code(code))),
+        None => Ok(None),
     }
+}
+
+/// Checks that coordinates are in the unit of a projected system, where both are known.
+fn same_unit(keys: Keys<'_>, code: u32) -> Result<(), String> {
+    let stated = keys.code("ProjLinearUnitsGeoKey")?;
+    let crs = Crs::epsg(code);
+    match (crs.unit(), stated) {
+        (Some("m"), Some(stated)) if stated != METRE => {
+            Err(format!("found {stated} as ProjLinearUnitsGeoKey, expected metres, which EPSG:{code} has"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the unit that a key names by its code, or by its size in metres or radians; `None` without the key.
+fn unit(keys: Keys<'_>, name: &str, size: &str, known: impl Fn(u64) -> Option<Unit>) -> Result<Option<Unit>, String> {
+    let stated = keys.first(&[size])?;
+    let code = match (keys.known_code(name)?, stated) {
+        (Some(code), _) => code,
+        (None, None) => return Ok(None),
+        // Other software writes units that have no code without the key.
+        (None, Some(stated)) => return Err(format!("found {stated} as {size}, and no {name}")),
+    };
+    if code == USER_DEFINED {
+        return Unit::new("unknown", keys.need(&[size])?).map(Some);
+    }
+    let unit = known(code).ok_or_else(|| format!("found {code} as {name}, which is not known"))?;
+    match stated.filter(|stated| (stated - unit.factor()).abs() > 1e-9 * unit.factor()) {
+        Some(stated) => Err(format!("found {stated} as {size} of the unit {code}, expected {}", unit.factor())),
+        None => Ok(Some(unit)),
+    }
+}
+
+/// Unit of angles (7.5.5): degrees without the key, as other software has it.
+fn angle(keys: Keys<'_>) -> Result<Unit, String> {
+    let unit = unit(keys, "GeogAngularUnitsGeoKey", "GeogAngularUnitSizeGeoKey", |code| match code {
+        DEGREE | 9122 => Some(Unit::degree()),
+        9101 => Some(Unit::radian()),
+        9105 => Some(Unit::grad()),
+        _ => None,
+    })?;
+    Ok(unit.unwrap_or_else(Unit::degree))
 }
 
 /// Geographic system (7.5.4).
 fn geographic(keys: Keys<'_>) -> Result<GeographicCrs, String> {
     if let Some(shift) = keys.0.get("GeogTOWGS84GeoKey")
-        && shift.as_array().unwrap_or_default().iter().any(|number| number.as_f64() != Some(0.0))
+        && !shift.as_array().is_some_and(|numbers| numbers.iter().all(|number| number.as_f64() == Some(0.0)))
     {
-        return Err("found GeogTOWGS84GeoKey, a transformation to WGS 84".to_owned());
+        return Err(match shift {
+            Value::Array(_) => "found GeogTOWGS84GeoKey, a transformation to WGS 84".to_owned(),
+            other => format!("found {} as GeogTOWGS84GeoKey, expected a list of numbers", other.excerpt()),
+        });
+    }
+    for name in ["GTCitationGeoKey", "GeogCitationGeoKey", "PCSCitationGeoKey"] {
+        // Other software takes it in place of the keys.
+        let text = keys.0.get(name).and_then(Value::as_str);
+        if text.is_some_and(|text| text.trim_start().starts_with("ESRI PE String")) {
+            return Err(format!("found an ESRI PE String as {name}, which is not read"));
+        }
     }
     let unit = angle(keys)?;
-    let code = keys.code("GeographicTypeGeoKey").filter(|code| *code != USER_DEFINED);
+    let code = keys.named_code("GeographicTypeGeoKey")?;
     let system = match code {
         Some(code) => {
             let known = u32::try_from(code).ok().and_then(GeographicCrs::of_code);
@@ -115,18 +228,27 @@ fn geographic(keys: Keys<'_>) -> Result<GeographicCrs, String> {
         }
         None => own(keys)?,
     };
-    let meridian = match (keys.code("GeogPrimeMeridianGeoKey"), keys.first(&["GeogPrimeMeridianLongGeoKey"])?) {
-        (None | Some(8901), None | Some(0.0)) => PrimeMeridian::greenwich(),
-        (None | Some(USER_DEFINED), Some(longitude)) => {
-            let name = keys.cited("GeogCitationGeoKey", "Primem").unwrap_or("unknown");
-            PrimeMeridian::new(name, longitude)
-        }
-        (Some(code), _) => return Err(format!("found the prime meridian {code}, which is not known")),
-    };
+    let meridian = meridian(keys)?;
     if code.is_some() && (meridian != PrimeMeridian::greenwich() || unit != Unit::degree()) {
         return Err("found another prime meridian or angular unit than those of the geographic system".to_owned());
     }
     system.angles(meridian, unit)
+}
+
+/// Meridian from which longitudes are counted.
+fn meridian(keys: Keys<'_>) -> Result<PrimeMeridian, String> {
+    const LONGITUDE: &str = "GeogPrimeMeridianLongGeoKey";
+    match (keys.known_code("GeogPrimeMeridianGeoKey")?, keys.first(&[LONGITUDE])?) {
+        (None | Some(8901), None | Some(0.0)) => Ok(PrimeMeridian::greenwich()),
+        (None | Some(USER_DEFINED), Some(longitude)) => {
+            let name = keys.cited("GeogCitationGeoKey", "Primem").unwrap_or("unknown");
+            Ok(PrimeMeridian::new(name, longitude))
+        }
+        (Some(8901), Some(longitude)) => {
+            Err(format!("found GeogPrimeMeridianGeoKey 8901, which is Greenwich, and {longitude} as {LONGITUDE}"))
+        }
+        (Some(code), _) => Err(format!("found the prime meridian {code}, which is not known")),
+    }
 }
 
 /// Geographic system of the file's own.
@@ -134,7 +256,7 @@ fn own(keys: Keys<'_>) -> Result<GeographicCrs, String> {
     let stated = ellipsoid(keys)?;
     let cited = |part: &str| keys.cited("GeogCitationGeoKey", part);
     let name = keys.named("GeogCitationGeoKey", "GCS Name").unwrap_or("unknown");
-    match keys.code("GeogGeodeticDatumGeoKey").filter(|code| *code != USER_DEFINED) {
+    match keys.named_code("GeogGeodeticDatumGeoKey")? {
         Some(code) => {
             let known = u32::try_from(code).ok().and_then(GeographicCrs::of_datum);
             let known = known.ok_or_else(|| format!("found the datum {code}, which is not known"))?;
@@ -159,21 +281,26 @@ fn same_ellipsoid(known: &GeographicCrs, stated: Option<Ellipsoid>) -> Result<()
 /// Ellipsoid (7.5.3): that of a code, or of its axes; `None` if there is neither.
 fn ellipsoid(keys: Keys<'_>) -> Result<Option<Ellipsoid>, String> {
     let major = keys.first(&["GeogSemiMajorAxisGeoKey"])?;
-    let code = keys.code("GeogEllipsoidGeoKey").filter(|code| *code != USER_DEFINED);
+    let code = keys.named_code("GeogEllipsoidGeoKey")?;
     let known = code.map(|code| {
         let known = u32::try_from(code).ok().and_then(Ellipsoid::of_code);
         known.ok_or_else(|| format!("found the ellipsoid {code}, which is not known"))
     });
     let known = known.transpose()?;
     let Some(major) = major else { return Ok(known) };
-    if keys.code("GeogLinearUnitsGeoKey").is_some_and(|unit| unit != METRE) {
+    if unit_of_lengths(keys, "GeogLinearUnitsGeoKey", "GeogLinearUnitSizeGeoKey")? != Unit::metre() {
         return Err("found axes of an ellipsoid in another unit than metres".to_owned());
     }
     let name = keys.cited("GeogCitationGeoKey", "Ellipsoid").unwrap_or("unknown");
-    let stated = match (keys.first(&["GeogInvFlatteningGeoKey"])?, keys.first(&["GeogSemiMinorAxisGeoKey"])?) {
-        (Some(inverse), _) => Ellipsoid::new(name, major, inverse)?,
-        (None, Some(minor)) => Ellipsoid::of_axes(name, major, minor)?,
-        (None, None) => return known.map(Some).ok_or_else(|| "found no GeogInvFlatteningGeoKey".to_owned()),
+    let (inverse, minor) = (keys.first(&["GeogInvFlatteningGeoKey"])?, keys.first(&["GeogSemiMinorAxisGeoKey"])?);
+    let Some(stated) = Ellipsoid::of_parts(name, major, minor, inverse)? else {
+        return match known {
+            Some(known) if (known.semi_major_axis() - major).abs() > 1e-3 => {
+                Err("found axes of another ellipsoid than GeogEllipsoidGeoKey".to_owned())
+            }
+            Some(known) => Ok(Some(known)),
+            None => Err("found no GeogInvFlatteningGeoKey".to_owned()),
+        };
     };
     match known {
         Some(known) if !known.is_same(&stated) => {
@@ -184,123 +311,34 @@ fn ellipsoid(keys: Keys<'_>) -> Result<Option<Ellipsoid>, String> {
     }
 }
 
-/// Unit of coordinates (7.5.6).
+/// Unit of coordinates (7.5.6): metres without the key, as other software has it.
 fn length(keys: Keys<'_>) -> Result<Unit, String> {
-    match keys.code("ProjLinearUnitsGeoKey") {
-        None | Some(METRE) => Ok(Unit::metre()),
-        Some(9002) => Ok(Unit::foot()),
-        Some(9003) => Ok(Unit::us_survey_foot()),
-        Some(9036) => Ok(Unit::kilometre()),
-        Some(USER_DEFINED) => Unit::new("unknown", keys.need(&["ProjLinearUnitSizeGeoKey"])?),
-        Some(other) => Err(format!("found the linear unit {other}, which is not known")),
-    }
+    unit_of_lengths(keys, "ProjLinearUnitsGeoKey", "ProjLinearUnitSizeGeoKey")
 }
 
-/// Keys of the latitude and the longitude of the origin, of the coordinates there and of the scale, in the order in which they are looked for.
-const LATITUDE: [&str; 3] = ["ProjNatOriginLatGeoKey", "ProjFalseOriginLatGeoKey", "ProjCenterLatGeoKey"];
-const LONGITUDE: [&str; 3] = ["ProjNatOriginLongGeoKey", "ProjFalseOriginLongGeoKey", "ProjCenterLongGeoKey"];
-const EASTING: [&str; 3] = ["ProjFalseEastingGeoKey", "ProjCenterEastingGeoKey", "ProjFalseOriginEastingGeoKey"];
-const NORTHING: [&str; 3] = ["ProjFalseNorthingGeoKey", "ProjCenterNorthingGeoKey", "ProjFalseOriginNorthingGeoKey"];
-const SCALE: [&str; 2] = ["ProjScaleAtNatOriginGeoKey", "ProjScaleAtCenterGeoKey"];
-
-/// Projected system (7.5.7): a method with its parameters.
-fn projected(keys: Keys<'_>) -> Result<ProjectedCrs, String> {
-    let (base, unit) = (geographic(keys)?, length(keys)?);
-    let name = ["PCSCitationGeoKey", "GTCitationGeoKey"].into_iter().find_map(|key| keys.named(key, "PCS Name"));
-    let name = name.unwrap_or("unknown");
-    if let Some(code) = keys.code("ProjectionGeoKey").filter(|code| *code != USER_DEFINED) {
-        return utm(code, name, base, unit);
-    }
-    let (latitude, longitude) = (keys.first(&LATITUDE)?, keys.first(&LONGITUDE)?);
-    let north = || latitude.ok_or_else(|| format!("found no {}", LATITUDE[0]));
-    let east = || longitude.ok_or_else(|| format!("found no {}", LONGITUDE[0]));
-    let (x, y) = (keys.first(&EASTING)?.unwrap_or(0.0), keys.first(&NORTHING)?.unwrap_or(0.0));
-    let scale = keys.first(&SCALE)?;
-    let parallel = keys.first(&["ProjStdParallel1GeoKey"])?;
-    let scaled = || Ok::<_, String>(vec![north()?, east()?, scale.unwrap_or(1.0), x, y]);
-    let no_scale = |values: &[f64]| match scale {
-        None | Some(1.0) => Ok(values.to_vec()),
-        Some(scale) => Err(format!("found the scale {scale}, which the method does not have")),
-    };
-    let centred = || no_scale(&[north()?, east()?, x, y]);
-    let conic = || {
-        let parallels = [keys.need(&["ProjStdParallel1GeoKey"])?, keys.need(&["ProjStdParallel2GeoKey"])?];
-        let [x, y] = ["Easting", "Northing"].map(|axis| {
-            let of = |kind: &str| format!("Proj{kind}{axis}GeoKey");
-            keys.first(&[&*of("FalseOrigin"), &*of("False"), &*of("Center")])
-        });
-        let latitude = keys.need(&[LATITUDE[1], LATITUDE[0], LATITUDE[2]])?;
-        let longitude = keys.need(&[LONGITUDE[1], LONGITUDE[0], LONGITUDE[2]])?;
-        no_scale(&[latitude, longitude, parallels[0], parallels[1], x?.unwrap_or(0.0), y?.unwrap_or(0.0)])
-    };
-    let at_equator = |values: &[f64]| match latitude.unwrap_or(0.0) {
-        0.0 => no_scale(values),
-        latitude => Err(format!("found the latitude {latitude} of the origin, expected 0 for the method")),
-    };
-    let on_meridian = || at_equator(&[east()?, x, y]);
-    let on_parallel = |parallel| at_equator(&[parallel, east()?, x, y]);
-    let method = keys.code("ProjCoordTransGeoKey");
-    let (method, values) = match method {
-        Some(1) => (&Method::TRANSVERSE_MERCATOR, scaled()?),
-        Some(7) => match parallel {
-            Some(parallel) => (&Method::MERCATOR_B, on_parallel(parallel)?),
-            None => (&Method::MERCATOR_A, vec![latitude.unwrap_or(0.0), east()?, scale.unwrap_or(1.0), x, y]),
-        },
-        Some(8) => (&Method::LAMBERT_CONFORMAL_2, conic()?),
-        Some(9) => (&Method::LAMBERT_CONFORMAL_1, scaled()?),
-        Some(10) => (&Method::LAMBERT_AZIMUTHAL, centred()?),
-        Some(11) => (&Method::ALBERS, conic()?),
-        Some(12) => (&Method::AZIMUTHAL_EQUIDISTANT, centred()?),
-        Some(13) => (&Method::EQUIDISTANT_CONIC, conic()?),
-        Some(14) => (&Method::STEREOGRAPHIC, scaled()?),
-        Some(15) => polar(keys, north()?, scale.unwrap_or(1.0), [x, y])?,
-        Some(16) => (&Method::OBLIQUE_STEREOGRAPHIC, scaled()?),
-        Some(17) => (&Method::EQUIDISTANT_CYLINDRICAL, on_parallel(parallel.unwrap_or(0.0))?),
-        Some(18) => (&Method::CASSINI, centred()?),
-        Some(19) => (&Method::GNOMONIC, centred()?),
-        Some(20) => (&Method::MILLER, on_meridian()?),
-        Some(21) => (&Method::ORTHOGRAPHIC, centred()?),
-        Some(22) => (&Method::POLYCONIC, centred()?),
-        Some(23) => (&Method::ROBINSON, on_meridian()?),
-        Some(24) => (&Method::SINUSOIDAL, on_meridian()?),
-        Some(25) => (&Method::VAN_DER_GRINTEN, on_meridian()?),
-        Some(26) => (&Method::NEW_ZEALAND, centred()?),
-        Some(28) => (&Method::CYLINDRICAL_EQUAL_AREA, on_parallel(parallel.unwrap_or(0.0))?),
-        Some(other) => return Err(format!("found the method {other} of projection, which is not known")),
-        None => return Err("found no ProjCoordTransGeoKey".to_owned()),
-    };
-    Ok(ProjectedCrs::new(name, base, method, &values)?.unit(unit))
-}
-
-/// Polar stereographic: the latitude is that of the pole, with a scale there, or a standard parallel.
-fn polar(keys: Keys<'_>, latitude: f64, scale: f64, [x, y]: [f64; 2]) -> Result<(&'static Method, Vec<f64>), String> {
-    let names = ["ProjStraightVertPoleLongGeoKey", LONGITUDE[0], LONGITUDE[1], LONGITUDE[2]];
-    let longitude = keys.need(&names)?;
-    match ((latitude.abs() - 90.0).abs() < 1e-8, scale == 1.0) {
-        (_, true) if latitude != 0.0 => Ok((&Method::POLAR_STEREOGRAPHIC_B, vec![latitude, longitude, x, y])),
-        (true, _) => Ok((&Method::POLAR_STEREOGRAPHIC_A, vec![latitude, longitude, scale, x, y])),
-        _ => Err(format!("found the latitude {latitude} and the scale {scale}, expected a pole, or no scale")),
-    }
-}
-
-/// Zone of UTM by the code of its projection.
-fn utm(code: u64, name: &str, base: GeographicCrs, unit: Unit) -> Result<ProjectedCrs, String> {
-    let (zone, y) = match code {
-        16_001..=16_060 => (code - 16_000, 0.0),
-        16_101..=16_160 => (code - 16_100, 10_000_000.0),
-        other => return Err(format!("found the projection {other}, which is not known")),
-    };
-    if unit != Unit::metre() {
-        return Err("found UTM in another unit than metres".to_owned());
-    }
-    let meridian = zone as f64 * 6.0 - 183.0;
-    ProjectedCrs::new(name, base, &Method::TRANSVERSE_MERCATOR, &[0.0, meridian, 0.9996, 500_000.0, y])
+fn unit_of_lengths(keys: Keys<'_>, name: &str, size: &str) -> Result<Unit, String> {
+    let unit = unit(keys, name, size, |code| match code {
+        METRE => Some(Unit::metre()),
+        9002 => Some(Unit::foot()),
+        9003 => Some(Unit::us_survey_foot()),
+        9036 => Some(Unit::kilometre()),
+        _ => None,
+    })?;
+    Ok(unit.unwrap_or_else(Unit::metre))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use zarr_json::json;
+
+    /// Description of a system; `None` of one with a code.
+    fn described(keys: &Map) -> Result<Option<String>, String> {
+        Ok(system(keys)?.and_then(|system| match system {
+            System::Wkt2(text) => Some(text),
+            System::Code(_) => None,
+        }))
+    }
 
     /// Systems that pyproj finds equal to those that GDAL reads, as `tests/fixtures/reference_systems.py` checks.
     #[test]
@@ -344,7 +382,7 @@ mod tests {
             (json!({"GeogPrimeMeridianLongGeoKey": 2.5}), "another prime meridian"),
             (json!({"GeogAngularUnitsGeoKey": 9105}), "angular unit"),
             (json!({"GeogTOWGS84GeoKey": [1.0, 0.0, 0.0]}), "GeogTOWGS84GeoKey"),
-            (json!({"ProjLinearUnitsGeoKey": 9005}), "the linear unit 9005"),
+            (json!({"ProjLinearUnitsGeoKey": 9005}), "9005 as ProjLinearUnitsGeoKey"),
             (json!({"ProjLinearUnitsGeoKey": 32_767}), "no ProjLinearUnitSizeGeoKey"),
             (json!({"ProjLinearUnitsGeoKey": 32_767, "ProjLinearUnitSizeGeoKey": 0.0}), "a unit of 0"),
             (json!({"ProjCoordTransGeoKey": 3}), "the method 3"),
@@ -353,15 +391,53 @@ mod tests {
             (json!({"ProjFalseOriginLatGeoKey": 91}), "91 as Latitude of false origin"),
             (json!({"ProjScaleAtNatOriginGeoKey": 0.9}), "the scale 0.9"),
             (json!({"ProjectionGeoKey": 10_101}), "the projection 10101"),
-            (json!({"ProjCoordTransGeoKey": 24, "ProjNatOriginLatGeoKey": 5}), "the latitude 5 of the origin"),
+            (json!({"ProjCoordTransGeoKey": 24, "ProjFalseOriginLatGeoKey": 5}), "the latitude 5 of the origin"),
             (json!({"ProjCoordTransGeoKey": 15, "ProjScaleAtNatOriginGeoKey": 0.9}), "the scale 0.9, expected a pole"),
             (json!({"GTModelTypeGeoKey": 32_767, "GeographicTypeGeoKey": 32_767}), "a model of the file's own"),
+            (json!({"GTModelTypeGeoKey": 32_767}), "a model of the file's own"),
+            (json!({"GTModelTypeGeoKey": 7}), "found 7 as GTModelTypeGeoKey"),
+            (json!({"GTModelTypeGeoKey": 3, "GeographicTypeGeoKey": 32_767}), "geocentric"),
+            (json!({"ProjectedCSTypeGeoKey": 54_030}), "54030 as ProjectedCSTypeGeoKey"),
+            (json!({"GeogAngularUnitSizeGeoKey": 0.0157}), "0.0157 as GeogAngularUnitSizeGeoKey, and no"),
+            (json!({"GeogAngularUnitsGeoKey": 9102, "GeogAngularUnitSizeGeoKey": 0.0157}), "of the unit 9102"),
+            (json!({"ProjLinearUnitSizeGeoKey": 0.3048}), "0.3048 as ProjLinearUnitSizeGeoKey of the unit 9001"),
+            (json!({"ProjNatOriginLatGeoKey": 23}), "as ProjNatOriginLatGeoKey and 40 as ProjFalseOriginLatGeoKey"),
+            (json!({"ProjFalseEastingGeoKey": 0, "ProjCenterEastingGeoKey": 5}), "the same numbers"),
+            (json!({"ProjScaleAtNatOriginGeoKey": 1, "ProjScaleAtCenterGeoKey": 0.9}), "the same numbers"),
+            (json!({"ProjStdParallel1GeoKey": (-60)}), "no cone"),
+            (json!({"GeogTOWGS84GeoKey": null}), "null as GeogTOWGS84GeoKey"),
+            (json!({"GeogTOWGS84GeoKey": 5.0}), "as GeogTOWGS84GeoKey, expected a list"),
+            (json!({"GeogPrimeMeridianGeoKey": null}), "null as GeogPrimeMeridianGeoKey"),
+            (json!({"GeogPrimeMeridianGeoKey": 0}), "0 as GeogPrimeMeridianGeoKey"),
+            (json!({"PCSCitationGeoKey": "ESRI PE String = PROJCS[...]"}), "an ESRI PE String as PCSCitationGeoKey"),
+            (json!({"3096": 53.1}), "found 3096"),
+            (json!({"ProjectionGeoKey": 16_133}), "found 40 as ProjFalseOriginLatGeoKey of the projection 16133"),
+            (
+                json!({"ProjCoordTransGeoKey": 7, "ProjStdParallel1GeoKey": 40, "ProjStdParallel2GeoKey": 40}),
+                "the latitude 40 of the origin",
+            ),
+            (
+                json!({"GeographicTypeGeoKey": 32_767, "GeogSemiMajorAxisGeoKey": 6_378_137.0,
+                    "GeogSemiMinorAxisGeoKey": 6_356_752.3, "GeogInvFlatteningGeoKey": 0.0}),
+                "which differ",
+            ),
+            (
+                json!({"GeographicTypeGeoKey": 32_767, "GeogEllipsoidGeoKey": 7030, "GeogAngularUnitsGeoKey": 9105}),
+                "not in degrees",
+            ),
+            (json!({"ProjLinearUnitsGeoKey": 0}), "found 0 as ProjLinearUnitsGeoKey"),
+            (json!({"GeogAngularUnitsGeoKey": [9102, 9102]}), "as GeogAngularUnitsGeoKey, expected a code"),
+            (json!({"ProjCoordTransGeoKey": 9, "ProjFalseOriginLatGeoKey": 45}), "found ProjStdParallel1GeoKey"),
+            (json!({"ProjRectifiedGridAngleGeoKey": 5}), "found ProjRectifiedGridAngleGeoKey"),
+            (json!({"GeogPrimeMeridianGeoKey": 8901, "GeogPrimeMeridianLongGeoKey": 2.5}), "which is Greenwich"),
         ] {
             let found = keys(other.clone()).expect_err(reason);
             assert!(found.contains(reason), "{other}: {found}");
         }
         // A zone of UTM, and systems with a code.
-        let utm = keys(json!({"ProjectionGeoKey": 16_133})).expect("known").expect("a description");
+        let utm = json!({"GTModelTypeGeoKey": 1, "ProjectedCSTypeGeoKey": 32_767, "GeographicTypeGeoKey": 4326,
+            "ProjectionGeoKey": 16_133, "ProjFalseEastingGeoKey": 500_000.0});
+        let utm = described(utm.as_object().expect("an object")).expect("known").expect("a description");
         assert!(utm.contains("\"Longitude of natural origin\",15,") && utm.contains("10000000"), "{utm}");
         assert_eq!(keys(json!({"ProjectedCSTypeGeoKey": 32_633})), Ok(None));
         assert_eq!(keys(json!({"GTModelTypeGeoKey": 2})), Ok(None));
