@@ -1,101 +1,177 @@
-//! Bounds on the work of reading chunk indexes, which the headers of any number of data sets may share.
+//! Bounds on the work of reading chunk indexes and links, which the headers of any number of objects may share.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+
+use hdf5_reader::error::{Error, Result};
+use hdf5_reader::{Storage, StorageBuffer};
 
 use crate::fault::Refusal;
 
-/// Maximum number of entries of the chunk indexes that are read, of a file and of those to which its links lead together: of data sets that
-/// are left out as well, and once for each data set that has the index.
+/// Maximum number of entries of the chunk indexes and of the links that are read, of a file and of those to which its links lead together: of
+/// objects that are left out as well, and once for each data set that has the index. What is read counts, whether it can be used or not: two
+/// addresses or lengths of the file as an entry, and each read as [`READ`].
 const MAX_ENTRIES: u64 = 1 << 25;
+/// Number of entries that a read counts for beside those of its bytes.
+const READ: u64 = 4;
 
-/// Chunk indexes of a file that were read.
-#[derive(Debug)]
-pub(crate) struct ChunkIndexes {
-    /// Remaining number of entries, out of [`MAX_ENTRIES`], which the files share.
-    left: Arc<AtomicU64>,
-    /// Reasons why indexes cannot be read, by their addresses in the file.
-    refused: Mutex<HashMap<u64, Refusal>>,
-}
+/// Remaining number of entries, out of [`MAX_ENTRIES`], which files share.
+#[derive(Clone, Debug)]
+pub(crate) struct Entries(Arc<AtomicU64>);
 
-impl Default for ChunkIndexes {
+impl Default for Entries {
     fn default() -> Self {
-        Self { left: Arc::new(AtomicU64::new(MAX_ENTRIES)), refused: Mutex::default() }
+        Self(Arc::new(AtomicU64::new(MAX_ENTRIES)))
     }
 }
 
-impl ChunkIndexes {
-    /// Returns the bounds of another file, which shares the number of entries.
-    pub(crate) fn beside(&self) -> Self {
-        Self { left: Arc::clone(&self.left), refused: Mutex::default() }
+impl Entries {
+    /// Returns a storage whose reads take from the entries, and fail when there are none left. `entry` is the least number of bytes of an
+    /// entry.
+    pub(crate) fn metered<'s>(&'s self, storage: &'s dyn Storage, entry: u64) -> Metered<'s> {
+        Metered { storage, entries: self, entry: entry.max(1) }
     }
 
-    /// Calls `read`, which reads the index at `address`, unless that was found unreadable before, or too many entries were read.
-    pub(crate) fn read<T>(
-        &self,
-        address: u64,
-        read: impl FnOnce() -> Result<Vec<T>, Refusal>,
-    ) -> Result<Vec<T>, Refusal> {
-        let refused = || self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(refusal) = refused().get(&address) {
-            return Err(refusal.clone());
+    /// Takes a number of entries that no bytes list.
+    pub(crate) fn take(&self, count: u64) -> std::result::Result<(), Refusal> {
+        match self.spend(count) {
+            true => Ok(()),
+            false => Err(Refusal::new(exceeded())),
         }
-        if self.left.load(Ordering::Relaxed) == 0 {
-            return Err(exceeded());
-        }
-        let entries = read().inspect_err(|refusal| drop(refused().insert(address, refusal.clone())))?;
-        let count = entries.len() as u64;
-        let spent =
-            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(count)));
-        match spent.is_ok_and(|left| left >= count) {
-            true => Ok(entries),
-            false => Err(exceeded()),
+    }
+
+    /// Takes a number of entries from those that are left. Returns whether there were as many.
+    fn spend(&self, count: u64) -> bool {
+        let spent = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(count)));
+        spent.is_ok_and(|left| left >= count)
+    }
+}
+
+/// Storage whose reads take from the entries that are left.
+#[derive(Clone, Copy)]
+pub(crate) struct Metered<'s> {
+    storage: &'s dyn Storage,
+    entries: &'s Entries,
+    entry: u64,
+}
+
+impl Storage for Metered<'_> {
+    fn len(&self) -> u64 {
+        self.storage.len()
+    }
+
+    fn read_range(&self, offset: u64, len: usize) -> Result<StorageBuffer> {
+        match self.entries.spend(READ + len as u64 / self.entry) {
+            true => self.storage.read_range(offset, len),
+            false => Err(Error::InvalidData(exceeded())),
         }
     }
 }
 
-fn exceeded() -> Refusal {
-    Refusal::new(format!("the chunk indexes that were read have more than {MAX_ENTRIES} entries, which is the limit"))
+fn exceeded() -> String {
+    format!("the chunk indexes and links that were read have more than {MAX_ENTRIES} entries, which is the limit")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
+    use hdf5_reader::btree_v1::collect_btree_v1_leaves_storage;
 
-    #[test]
-    fn indexes_are_read_until_the_limit() {
-        let first = ChunkIndexes { left: Arc::new(AtomicU64::new(10)), refused: Mutex::default() };
-        let (second, count) = (first.beside(), Cell::new(0));
-        let entries = |number: usize| {
-            count.set(count.get() + 1);
-            Ok(vec![0; number])
-        };
-        assert_eq!(first.read(0, || entries(6)).unwrap().len(), 6);
-        assert_eq!(second.read(0, || entries(4)).unwrap().len(), 4);
-        for indexes in [&first, &second] {
-            assert_eq!(indexes.read(0, || entries(1)).unwrap_err(), exceeded());
+    /// Storage that counts the reads.
+    struct Counted {
+        bytes: Vec<u8>,
+        reads: AtomicU64,
+    }
+
+    impl Storage for Counted {
+        fn len(&self) -> u64 {
+            self.bytes.len() as u64
         }
-        assert_eq!(count.get(), 2);
-        // An index that exceeds the limit is the last one that is read.
-        let first = ChunkIndexes { left: Arc::new(AtomicU64::new(10)), refused: Mutex::default() };
-        assert!(first.read(0, || entries(11)).is_err() && first.read(0, || entries(1)).is_err());
-        assert_eq!(count.get(), 3);
+
+        fn read_range(&self, offset: u64, len: usize) -> Result<StorageBuffer> {
+            self.reads.fetch_add(1, Ordering::Relaxed);
+            let start = usize::try_from(offset).unwrap();
+            let bytes = self.bytes.get(start..start + len);
+            bytes.map(|bytes| StorageBuffer::from_vec(bytes.to_vec())).ok_or(Error::OffsetOutOfBounds(offset))
+        }
+    }
+
+    impl Counted {
+        /// Appends a node of a B-tree of chunks of rank 1, with the size of its entries in a node that is not filled.
+        fn node(&mut self, level: u8, children: &[u64]) -> u64 {
+            let at = self.bytes.len() as u64;
+            self.bytes.extend(b"TREE\x01");
+            self.bytes.push(level);
+            self.bytes.extend(u16::try_from(children.len()).unwrap().to_le_bytes());
+            self.bytes.extend([0xff; 16]);
+            for child in children {
+                self.bytes.extend([0; 24]);
+                self.bytes.extend(child.to_le_bytes());
+            }
+            self.bytes.extend([0; 24]);
+            at
+        }
+
+        fn new() -> Self {
+            Self { bytes: Vec::new(), reads: AtomicU64::new(0) }
+        }
+
+        /// Reads a tree of chunks. Returns the number of its entries.
+        fn entries(&self, entries: &Entries, root: u64) -> Result<usize> {
+            let storage = entries.metered(self, 16);
+            collect_btree_v1_leaves_storage(&storage, root, 8, 8, Some(1), &[1], None).map(|leaves| leaves.len())
+        }
     }
 
     #[test]
-    fn unreadable_indexes_are_read_once() {
-        let (indexes, count) = (ChunkIndexes::default(), Cell::new(0));
-        let fail = || {
-            count.set(count.get() + 1);
-            Err::<Vec<u8>, _>(Refusal::new("broken"))
-        };
-        for address in [5, 5, 6] {
-            assert_eq!(indexes.read(address, fail).unwrap_err(), Refusal::new("broken"));
+    fn trees_are_read_until_the_limit() {
+        let mut file = Counted::new();
+        let leaf = file.node(0, &[1; 30]);
+        let empty = file.node(0, &[]);
+        let broken = file.bytes.len() as u64 + 1000;
+        let lasting = file.node(1, &[leaf, broken]);
+        let nothing = file.node(1, &[empty]);
+        let left = |entries: &Entries| entries.0.load(Ordering::Relaxed);
+        // What is read counts, of trees that can be read, that cannot, and that are empty.
+        for (root, is_read) in [(leaf, true), (lasting, false), (nothing, true)] {
+            let (entries, count) = (Entries(Arc::new(AtomicU64::new(1000))), file.reads.load(Ordering::Relaxed));
+            assert_eq!(file.entries(&entries, root).is_ok(), is_read);
+            let reads = file.reads.load(Ordering::Relaxed) - count;
+            assert!(reads >= 2 && left(&entries) <= 1000 - reads * READ, "{root}: {reads} {entries:?}");
         }
-        assert_eq!(count.get(), 2);
-        // Another file has other indexes there.
-        assert!(indexes.beside().read(5, || Ok(vec![1])).is_ok());
+        // Any number of data sets that share them.
+        for root in [leaf, lasting, nothing] {
+            let entries = Entries(Arc::new(AtomicU64::new(2000)));
+            let first = file.reads.load(Ordering::Relaxed);
+            for _ in 0..5000 {
+                let _ = file.entries(&entries.clone(), root);
+            }
+            let reads = file.reads.load(Ordering::Relaxed) - first;
+            assert!(reads <= 2000 / READ && left(&entries) == 0, "{reads}");
+            assert_eq!(
+                file.entries(&entries, root).unwrap_err().to_string(),
+                Error::InvalidData(exceeded()).to_string()
+            );
+        }
+    }
+
+    /// Nodes that overlap have more entries than the file has bytes.
+    #[test]
+    fn entries_of_one_tree_are_bounded() {
+        let mut file = Counted::new();
+        for _ in 0..500 {
+            // The head of a node that has as many entries as bytes follow.
+            file.bytes.extend(b"TREE\x01\0\xe8\x03");
+            file.bytes.extend([0xff; 16]);
+        }
+        file.bytes.resize(file.bytes.len() + 32 * 1001 + 24, 0);
+        let leaves: Vec<u64> = (0..500).map(|leaf| leaf * 24).collect();
+        let root = file.node(1, &leaves);
+        let entries = Entries(Arc::new(AtomicU64::new(100_000)));
+        assert!(file.entries(&entries, root).is_err());
+        assert!(file.reads.load(Ordering::Relaxed) < 110);
+        // Enough for all of them.
+        assert_eq!(file.entries(&Entries::default(), root).unwrap(), 500_000);
+        assert!(Entries(Arc::new(AtomicU64::new(9))).take(10).is_err() && Entries::default().take(10).is_ok());
     }
 }

@@ -9,7 +9,7 @@ use hdf5_reader::object_header::ObjectHeader;
 use hdf5_reader::{Hdf5File, Storage};
 use zarr_store::{Error, ErrorKind, Result};
 
-use crate::chunk_indexes::ChunkIndexes;
+use crate::chunk_indexes::{Entries, Metered};
 use crate::fault::{Fault, Refusal, guarded};
 use crate::heap::{Heaps, Reference, Sizes};
 use crate::source::Source;
@@ -28,26 +28,26 @@ pub(crate) struct File {
     pub(crate) tries: Arc<AtomicU64>,
     /// Remaining number of bytes of attribute values, out of [`MAX_ATTRIBUTES`].
     pub(crate) values: Arc<AtomicU64>,
-    pub(crate) indexes: ChunkIndexes,
+    pub(crate) entries: Entries,
 }
 
 impl File {
     pub(crate) fn open(source: Source) -> Result<Self> {
         let (tries, values) = (Arc::new(AtomicU64::new(MAX_DIVISIONS)), Arc::new(AtomicU64::new(MAX_ATTRIBUTES)));
-        Self::with(source, tries, values, ChunkIndexes::default())
+        Self::with(source, tries, values, Entries::default())
     }
 
     /// Opens a file to which links of `first` lead, which shares its limits.
     pub(crate) fn beside(source: Source, first: &Self) -> Result<Self> {
-        Self::with(source, Arc::clone(&first.tries), Arc::clone(&first.values), first.indexes.beside())
+        Self::with(source, Arc::clone(&first.tries), Arc::clone(&first.values), first.entries.clone())
     }
 
-    fn with(source: Source, tries: Arc<AtomicU64>, values: Arc<AtomicU64>, indexes: ChunkIndexes) -> Result<Self> {
+    fn with(source: Source, tries: Arc<AtomicU64>, values: Arc<AtomicU64>, entries: Entries) -> Result<Self> {
         let source = Arc::new(source);
         let storage: Arc<dyn Storage> = Arc::clone(&source) as Arc<dyn Storage>;
         let opened = guarded(|| Hdf5File::from_storage(storage));
         match opened {
-            Ok(hdf5) => Ok(Self { source, hdf5, heaps: Heaps::default(), tries, values, indexes }),
+            Ok(hdf5) => Ok(Self { source, hdf5, heaps: Heaps::default(), tries, values, entries }),
             Err(refusal) => Err(source.take_failure().unwrap_or_else(|| fault(&source, &refusal))),
         }
     }
@@ -65,6 +65,11 @@ impl File {
 
     pub(crate) fn storage(&self) -> &dyn Storage {
         &*self.source
+    }
+
+    /// Returns the storage for chunk indexes and links: what is read of these is bounded.
+    pub(crate) fn metered(&self) -> Metered<'_> {
+        self.entries.metered(self.storage(), u64::from(self.offset_size()) + u64::from(self.length_size()))
     }
 
     pub(crate) fn offset_size(&self) -> u8 {

@@ -157,7 +157,7 @@ fn entries(
     dims: &[u32],
     size: u64,
 ) -> Result<Vec<ChunkEntry>, Refusal> {
-    let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
+    let (storage, offsets, lengths) = (&file.metered(), file.offset_size(), file.length_size());
     let rank = u32::try_from(shape.len()).unwrap_or(u32::MAX);
     // Indexes of a fixed number of chunks have those of the largest shape.
     let whole: Vec<u64> = match most {
@@ -166,6 +166,11 @@ fn entries(
         }
         _ => shape.to_vec(),
     };
+    // Entries of this index are made, not read.
+    if let Some(ChunkIndexing::Implicit) = indexing {
+        let chunks = counts(&whole, &dims.iter().map(|len| u64::from(*len)).collect::<Vec<_>>());
+        file.entries.take(chunks.iter().fold(1, |all: u64, along| all.saturating_mul(*along)))?;
+    }
     let read = || match indexing {
         None => {
             let leaves = collect_btree_v1_leaves_storage(storage, address, offsets, lengths, Some(rank), dims, None)?;
@@ -182,7 +187,7 @@ fn entries(
         }
         Some(ChunkIndexing::Implicit) => {
             let size = usize::try_from(size).unwrap_or(usize::MAX);
-            collect_implicit_chunk_entries(address, &whole, dims, size, None, storage.len())
+            collect_implicit_chunk_entries(address, &whole, dims, size, None, file.storage().len())
         }
         Some(ChunkIndexing::FixedArray { .. }) => {
             collect_fixed_array_chunk_entries_storage(storage, address, offsets, lengths, &whole, dims, None)
@@ -194,7 +199,7 @@ fn entries(
             collect_v2_chunk_entries_storage(storage, address, offsets, lengths, rank, dims, None)
         }
     };
-    file.indexes.read(address, || file.guard(read))
+    file.guard(read)
 }
 
 /// Maximum number of chunks into which contiguous data is divided.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use hdf5_reader::Storage;
 use hdf5_reader::btree_v1::collect_btree_v1_leaves_storage;
 use hdf5_reader::btree_v2::{BTreeV2Header, BTreeV2Record, collect_btree_v2_records_storage};
 use hdf5_reader::error::Error;
@@ -98,7 +99,7 @@ impl<'r> Taken<'r> {
 /// Reads the objects of the fractal heap at the address `heap` that the B-tree at the address `index` lists: links of a group, or
 /// attributes of an object.
 pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec<u8>>, Refusal> {
-    let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
+    let (storage, offsets, lengths) = (&file.metered(), file.offset_size(), file.length_size());
     file.guard(|| {
         let heap = FractalHeap::parse_at_storage(storage, heap, offsets, lengths)?;
         let header = BTreeV2Header::parse_at_storage(storage, index, offsets, lengths)?;
@@ -125,7 +126,7 @@ pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec
 
 /// Returns the links of a group in the old format, with a symbol table.
 fn old_links(file: &File, table: &SymbolTableMessage) -> Result<Vec<Link>, Refusal> {
-    let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
+    let (storage, offsets, lengths) = (&file.metered(), file.offset_size(), file.length_size());
     let heap = file.guard(|| LocalHeap::parse_at_storage(storage, table.heap_address, offsets, lengths))?;
     let names = usize::try_from(heap.data_segment_size).unwrap_or(usize::MAX);
     let names = file.guard(|| storage.read_range(heap.data_segment_address, names))?;
@@ -138,8 +139,11 @@ fn old_links(file: &File, table: &SymbolTableMessage) -> Result<Vec<Link>, Refus
     };
     let leaves = file
         .guard(|| collect_btree_v1_leaves_storage(storage, table.btree_address, offsets, lengths, None, &[], None))?;
-    let mut links = Vec::new();
+    let (mut links, mut nodes, mut bytes) = (Vec::new(), HashSet::new(), 0_usize);
     for (_, address) in leaves {
+        if !nodes.insert(address) {
+            return Err(Refusal::new("the tree of its members names one node twice"));
+        }
         let node = file.guard(|| {
             let head = storage.read_range(address, 8)?;
             let count = u16::from_le_bytes([head[6], head[7]]);
@@ -157,6 +161,12 @@ fn old_links(file: &File, table: &SymbolTableMessage) -> Result<Vec<Link>, Refus
             } else {
                 Target::Hard(entry.object_header_address)
             };
+            // Names may be parts of each other.
+            let len = if let Target::Soft(path) = &target { path.len() } else { 0 };
+            bytes = bytes.saturating_add(name.len()).saturating_add(len);
+            if bytes > MAX_BYTES {
+                return Err(Refusal::new(format!("its links have more than {MAX_BYTES} bytes of names")));
+            }
             links.push(Link { name, target });
         }
     }
