@@ -381,6 +381,7 @@ fn numbers(totals: Totals, present: &Present, is_indexed: bool, options: &StatsO
     };
     let range = totals.least.as_ref().zip(totals.greatest.as_ref()).map(|(least, greatest)| (least.key, greatest.key));
     let (min, max) = (extreme(totals.least), extreme(totals.greatest));
+    let finite = totals.finite.map(|keys| keys.map(|key| present.key(key)));
     let average = average(&totals.moments, totals.complex.as_ref().map(|(real, imaginary)| (real, imaginary)), present);
     let ranks = totals.distribution.finish();
     let quantile = |&share: &f64| {
@@ -411,6 +412,7 @@ fn numbers(totals: Totals, present: &Present, is_indexed: bool, options: &StatsO
         histogram: histogram(&ranks, range, present, options.bins),
         min,
         max,
+        finite,
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct NumberStatistics {
     /// Key of the least number, and the position of the first such number in the part; `None` without numbers.
     pub(crate) least: Option<(u64, u64)>,
     pub(crate) greatest: Option<(u64, u64)>,
+    /// Keys of the least and the greatest finite number; `None` without finite numbers.
+    pub(crate) finite: Option<[u64; 2]>,
     pub(crate) keys: PartKeys,
 }
 
@@ -56,6 +58,7 @@ pub(crate) fn scan_in<T: KeyedNumber>(
         fill: 0,
         least: None,
         greatest: None,
+        finite: None,
         keys: PartKeys::new(mode, T::WIDTH),
     };
     let fill_key = fill.filter(|fill| !fill.is_nan()).map(KeyedNumber::key);
@@ -108,6 +111,7 @@ impl NumberStatistics {
         if let Some(fill) = fill.filter(|fill| (least..=greatest).contains(fill)) {
             self.fill += keys.iter().filter(|key| **key == fill).count() as u128;
         }
+        let mut infinite = 0;
         if T::IS_INTEGER {
             // The keys of integers are as far apart as they are.
             floats.iter_mut().zip(&*keys).for_each(|(float, key)| *float = (key - least) as f64);
@@ -115,10 +119,24 @@ impl NumberStatistics {
         } else {
             floats.iter_mut().zip(numbers).for_each(|(float, number)| *float = number.float());
             self.moments.merge(&Moments::block(floats));
-            self.infinite += floats.iter().filter(|float| float.is_infinite()).count() as u128;
+            infinite = floats.iter().filter(|float| float.is_infinite()).count() as u128;
+            self.infinite += infinite;
         }
+        let finite = match infinite {
+            0 => Some([least, greatest]),
+            _ => {
+                let finite = keys.iter().zip(&*floats).filter(|(_, float)| float.is_finite());
+                finite.map(|(key, _)| [*key, *key]).reduce(wider)
+            }
+        };
+        self.finite = self.finite.into_iter().chain(finite).reduce(wider);
         self.keys.add(keys);
     }
+}
+
+/// Returns the keys of the least and the greatest of the numbers of two ranges.
+pub(crate) fn wider([least, greatest]: [u64; 2], other: [u64; 2]) -> [u64; 2] {
+    [least.min(other[0]), greatest.max(other[1])]
 }
 
 /// Exact sum of a block of integers.

@@ -58,6 +58,8 @@ pub struct Numbers {
     pub min: Option<Extreme>,
     /// Greatest value; `None` without values.
     pub max: Option<Extreme>,
+    /// Least and greatest finite value; `None` without finite values.
+    pub finite: Option<[Scalar; 2]>,
     /// Exact sum of integers; `None` for other values, or if the sum overflows 128 bits.
     pub integer_sum: Option<i128>,
     /// Sum of the values; NaN for times.

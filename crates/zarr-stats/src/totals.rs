@@ -4,6 +4,7 @@ use crate::distribution::Distribution;
 use crate::keyed_number::Keys;
 use crate::moments::Moments;
 use crate::part_statistics::{PartStatistics, RowTotals};
+use crate::scan::wider;
 use crate::words::Words;
 use zarr_grid::Region;
 
@@ -25,6 +26,8 @@ pub(crate) struct Totals {
     pub(crate) fill: u128,
     pub(crate) least: Option<Extreme>,
     pub(crate) greatest: Option<Extreme>,
+    /// Keys of the least and the greatest finite value.
+    pub(crate) finite: Option<[u64; 2]>,
     pub(crate) distribution: Distribution,
     pub(crate) words: Words,
     pub(crate) rows: Vec<RowTotals>,
@@ -42,6 +45,7 @@ impl Totals {
             fill: 0,
             least: None,
             greatest: None,
+            finite: None,
             distribution: Distribution::new(keys, most),
             words: Words::new(memory),
             rows: vec![RowTotals::default(); rows],
@@ -59,6 +63,7 @@ impl Totals {
         self.fill = self.fill.saturating_add(scanned.fill);
         let extreme = |(key, at)| Extreme { key, index: index_of(region, at / values.max(1)) };
         self.extremes(scanned.least.map(extreme), scanned.greatest.map(extreme));
+        self.finite = self.finite.into_iter().chain(scanned.finite).reduce(wider);
         self.distribution.merge(scanned.keys);
         if let Some(words) = words {
             self.words.merge(words);
@@ -86,6 +91,7 @@ impl Totals {
         self.merge_complex(of_parts(count).as_ref());
         let extreme = |(key, _)| Extreme { key, index: index.to_vec() };
         self.extremes(scanned.least.map(extreme), scanned.greatest.map(extreme));
+        self.finite = self.finite.into_iter().chain(scanned.finite).reduce(wider);
         scanned.keys.kept().iter().for_each(|&key| self.distribution.repeat(key, count));
         for row in &mut self.rows {
             let seen = row.moments.count.saturating_add(row.nan);
