@@ -7,7 +7,6 @@ use crate::failure::{Failure, Result};
 use clap::Args;
 use zarr::Array;
 use zarr::convert::ConvertOptions;
-use zarr::dtype::DataType;
 use zarr::grid::Region;
 use zarr::ome::document::{DisplayedChannel, Window};
 use zarr::ome::{Metadata, NewImage, Version};
@@ -124,7 +123,7 @@ impl ImageArgs {
                 "--channel-names: found {found} names, expected {count} as the array has channels"
             )));
         }
-        image_windows::check_count(count)?;
+        image_windows::check_count(array.path(), count)?;
         (0..count)
             .map(|number| {
                 let label = self.channel_names.get(number as usize).cloned();
@@ -139,16 +138,13 @@ impl ImageArgs {
 
     /// Returns the window of a channel: of its values in the region, or, unless these are asked for, of the data type if it is a small integer.
     fn window(&self, array: &Array, region: &Region, axis: Option<usize>, number: u64) -> Result<Window> {
-        let of_type = match (self.channel_windows, array.data_type()) {
-            (None, DataType::UInt8) => Some((0.0, 255.0)),
-            (None, DataType::Int8) => Some((-128.0, 127.0)),
-            (None, DataType::UInt16) => Some((0.0, 65_535.0)),
-            (None, DataType::Int16) => Some((-32_768.0, 32_767.0)),
-            _ => None,
-        };
-        match of_type {
+        if let Some(windows) = self.channel_windows {
+            return windows.of_channel(array, region, axis, number);
+        }
+        match image_windows::of_type(array.data_type()) {
             Some((min, max)) => Ok(Window::new(min, max)),
-            None => self.channel_windows.unwrap_or(Windows::WHOLE).of_channel(array, region, axis, number),
+            // Nobody asked for a window, so that missing values alone are no error.
+            None => Ok(Windows::WHOLE.of_finite(array, region, axis, number)?.unwrap_or(Window::new(0.0, 1.0))),
         }
     }
 }

@@ -4,12 +4,12 @@ use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use std::collections::BTreeMap;
 use zarr::convert::ConvertOptions;
-use zarr::dtype::Class;
+use zarr::dtype::{Class, DataType};
 use zarr::grid::{AxisSelection, Region};
-use zarr::meta::NodePath;
-use zarr::ome::document::Window;
+use zarr::meta::{NodePath, StoredNode};
+use zarr::ome::document::{Window, with_windows};
 use zarr::ome::{AxisKind, Image, Multiscales};
-use zarr::stats::{Extreme, Statistics, StatsOptions};
+use zarr::stats::{Statistics, StatsOptions};
 use zarr::{Array, Group};
 
 /// Greatest number of channels whose elements are looked at, since each takes a pass over its chunks.
@@ -39,11 +39,29 @@ impl Windows {
         }
     }
 
-    /// Returns the window of channel `number` by its values in a region; `axis` is that of channels.
+    /// Returns the window of channel `number` by its values in a region; `axis` is that of channels. A channel without finite values is an
+    /// error.
     pub(super) fn of_channel(self, array: &Array, region: &Region, axis: Option<usize>, number: u64) -> Result<Window> {
+        self.of_finite(array, region, axis, number)?.ok_or_else(|| {
+            let path = array.path();
+            Failure::usage(format!(
+                "{path}: --channel-windows: found no finite values of channel {number}, expected some"
+            ))
+        })
+    }
+
+    /// Returns that window, or `None` for a channel without finite values.
+    pub(super) fn of_finite(
+        self,
+        array: &Array,
+        region: &Region,
+        axis: Option<usize>,
+        number: u64,
+    ) -> Result<Option<Window>> {
         let Self(shares) = self;
         if matches!(array.data_type().class(), None | Some(Class::Complex)) {
-            return Err(Failure::usage(format!("--channel-windows: found {}, expected numbers", array.data_type())));
+            let (path, found) = (array.path(), array.data_type());
+            return Err(Failure::usage(format!("{path}: --channel-windows: found {found}, expected numbers")));
         }
         let ranges = region.axes().iter().enumerate().map(|(at, range)| {
             let (first, len) = if axis == Some(at) { (number, 1) } else { (0, range.len) };
@@ -55,16 +73,19 @@ impl Windows {
         let selection: Vec<AxisSelection> = ranges.collect();
         let options = StatsOptions::default().quantiles(&shares).bins(0);
         let numbers = Statistics::of(array, &selection, &options)?.numbers;
-        let end = |extreme: &Option<Extreme>, other: f64| extreme.as_ref().map_or(other, |at| at.value.float);
-        let mut window = Window::new(end(&numbers.min, 0.0), end(&numbers.max, 1.0));
+        // Infinite values are no ends of a window, and no numbers in JSON.
+        let Some([min, max]) = numbers.finite.map(|ends| ends.map(|end| end.float)) else { return Ok(None) };
+        let mut window = Window::new(min, max);
         if let [least, greatest] = numbers.quantiles.as_slice() {
-            (window.start, window.end) = (least.value.float, greatest.value.float);
+            let finite = |value: f64, other: f64| if value.is_finite() { value } else { other };
+            (window.start, window.end) = (finite(least.value.float, min), finite(greatest.value.float, max));
         }
-        Ok(window)
+        Ok(Some(window))
     }
 
-    /// Returns the windows of the channels of all images at and below a node, but for labels, by the paths of their groups. The least and the
-    /// greatest value are those of the finest level. Percentiles are those of the coarsest level with enough elements; a warning names it.
+    /// Returns the windows of the channels of all images at and below a node that are converted, but for labels, by the paths of their groups.
+    /// The least and the greatest value are those of the finest level. Percentiles are those of the coarsest level with enough elements; a
+    /// warning names it.
     pub(super) fn of_images(
         self,
         context: &Context,
@@ -73,8 +94,15 @@ impl Windows {
     ) -> Result<BTreeMap<NodePath, Vec<Window>>> {
         let walk = zarr::hierarchy::walk_stored(&*source.store, &source.path.to_string(), source.dialect)?;
         let mut all = BTreeMap::new();
+        let label_groups: Vec<NodePath> =
+            walk.nodes.iter().filter(|node| lists_labels(node)).map(|node| node.path.clone()).collect();
         for found in walk.nodes {
-            let is_left = options.exclude.iter().any(|above| found.path.is_within(above));
+            let is_left = options.exclude.iter().any(|above| found.path.is_within(above))
+                || options
+                    .arrays
+                    .as_ref()
+                    .is_some_and(|arrays| !arrays.iter().any(|array| array.is_within(&found.path)))
+                || label_groups.iter().any(|above| found.path.is_within(above));
             let Some(group) = found.node.as_group().filter(|_| !is_left) else { continue };
             let is_label = || matches!(Multiscales::read(&group.attributes), Ok(Some(read)) if read.is_labels);
             if is_label() {
@@ -82,8 +110,13 @@ impl Windows {
             }
             let path = found.path.clone();
             let group = Group::from_found(&source.store, found, &context.registry)?;
-            if let Some(image) = Image::open(&group)? {
-                all.insert(path, self.of_image(context, &image)?);
+            let image = Image::open(&group).map_err(Failure::from);
+            match image.and_then(|image| image.map(|image| self.of_image(context, &image)).transpose()) {
+                Ok(windows) => all.extend(windows.map(|windows| (path, windows))),
+                Err(failure) if options.keep_going => {
+                    context.warnings(&[format!("{path}: windows of channels stay as they are: {}", failure.line)]);
+                }
+                Err(failure) => return Err(failure),
             }
         }
         match all.is_empty() {
@@ -101,12 +134,33 @@ impl Windows {
                 .warnings(&[format!("{path}: windows of channels are percentiles of level {number} of 0 to {last}")]);
         }
         let count = axis.and_then(|axis| array.shape().get(axis).copied()).unwrap_or(1);
-        check_count(count)?;
+        check_count(image.group().path(), count)?;
+        // Before all elements are looked at. Of percentiles, ends of what can be chosen stay where a channel has some.
+        let keeps = Window { min: None, max: None, ..Window::new(0.0, 1.0) };
+        let attributes = image.group().attributes()?;
+        with_windows(attributes, &vec![keeps; usize::try_from(count).unwrap_or(usize::MAX)])
+            .map_err(|error| Failure::data("metadata", format!("{}: {error}", image.group().path())))?;
+        let has_ends = |channel: u64| {
+            let omero = attributes.get("ome").and_then(|ome| ome.get("omero")).or_else(|| attributes.get("omero"));
+            let window = omero.and_then(|omero| omero.pointer(&format!("/channels/{channel}/window")));
+            let number = |name: &str| window.and_then(|window| window.get(name)).is_some_and(|end| !end.is_null());
+            number("min") && number("max")
+        };
         let region = Region::whole(array.shape());
         let window = |channel| {
             let window = self.of_channel(&array, &region, axis, channel)?;
-            // Those of percentiles are no ends of what can be chosen.
-            Ok(if self.is_whole() { window } else { Window { min: None, max: None, ..window } })
+            if self.is_whole() {
+                return Ok(window);
+            }
+            let ends = of_type(array.data_type()).map(|(min, max)| Window {
+                min: Some(min),
+                max: Some(max),
+                ..window.clone()
+            });
+            Ok(match has_ends(channel) {
+                true => Window { min: None, max: None, ..window },
+                false => ends.unwrap_or(window),
+            })
         };
         (0..count).map(window).collect()
     }
@@ -129,12 +183,31 @@ impl Windows {
     }
 }
 
+/// Whether a group lists label images, which are below it (OME-Zarr, section labels). Some have no member that says so themselves.
+fn lists_labels(node: &StoredNode) -> bool {
+    let Some(group) = node.node.as_group() else { return false };
+    let of_ome = group.attributes.get("ome").and_then(|ome| ome.get("labels"));
+    let labels = group.attributes.get("labels").or(of_ome);
+    node.path.name() == Some("labels") && labels.is_some_and(|labels| labels.as_array().is_some())
+}
+
 /// Refuses a number of channels whose elements are not looked at.
-pub(super) fn check_count(count: u64) -> Result<()> {
+pub(super) fn check_count(path: &NodePath, count: u64) -> Result<()> {
     match count > MOST_CHANNELS {
-        true => {
-            Err(Failure::usage(format!("--channel-windows: found {count} channels, expected at most {MOST_CHANNELS}")))
-        }
+        true => Err(Failure::usage(format!(
+            "{path}: --channel-windows: found {count} channels, expected at most {MOST_CHANNELS}"
+        ))),
         false => Ok(()),
+    }
+}
+
+/// Returns the least and the greatest value of a small integer.
+pub(super) fn of_type(data_type: &DataType) -> Option<(f64, f64)> {
+    match data_type {
+        DataType::UInt8 => Some((0.0, 255.0)),
+        DataType::Int8 => Some((-128.0, 127.0)),
+        DataType::UInt16 => Some((0.0, 65_535.0)),
+        DataType::Int16 => Some((-32_768.0, 32_767.0)),
+        _ => None,
     }
 }

@@ -346,8 +346,12 @@ fn channels_of_images_get_other_windows() {
         assert_eq!(told.code, Some(0), "{text}");
         assert_eq!(text.contains("/: windows of channels are percentiles of level 1 of 0 to 1"), level == 1, "{text}");
         let expected = match level {
-            1 => [r#"{"start":50,"end":50,"min":0,"max":300,"of":"us"}"#, r#"{"min":50,"max":70,"start":50,"end":70}"#],
-            _ => [r#"{"start":40,"end":40,"min":0,"max":300,"of":"us"}"#, r#"{"min":40,"max":40,"start":40,"end":40}"#],
+            1 => {
+                [r#"{"start":50,"end":50,"min":0,"max":300,"of":"us"}"#, r#"{"min":0,"max":65535,"start":50,"end":70}"#]
+            }
+            _ => {
+                [r#"{"start":40,"end":40,"min":0,"max":300,"of":"us"}"#, r#"{"min":0,"max":65535,"start":40,"end":40}"#]
+            }
         };
         assert_eq!(windows("most.zarr"), expected);
         // Labels have no channels.
@@ -356,6 +360,47 @@ fn channels_of_images_get_other_windows() {
     folder.ok(&["create", "g.zarr", "/", "--group"]);
     let none = ["convert", "g.zarr", "y.zarr", "--convention", "ome", "--channel-windows", "minmax"];
     assert!(failed(&folder, &none).contains("found a group, expected an array to make an image of"));
+}
+
+/// Checks that windows of infinite values have finite ends, the least first, and that channels without finite values are refused.
+#[test]
+fn windows_of_infinite_values_have_finite_ends() {
+    let (minus, plus) = ("-Infinity", "Infinity");
+    for (values, ends) in [
+        ([minus, "-5", "-3", "-3"], Some([-5.0, -3.0])),
+        (["5", "7", plus, plus], Some([5.0, 7.0])),
+        ([minus, "100000", "100000", plus], Some([1e5, 1e5])),
+        ([plus, plus, plus, plus], None),
+        (["NaN", "NaN", "NaN", "NaN"], None),
+    ] {
+        let folder = Folder::new();
+        folder.ok(&["create", "p.zarr", "/", "--shape", "1,1,4", "--dtype", "float32", "--dims", "c,y,x"]);
+        for (at, value) in values.iter().enumerate() {
+            let select = format!("0,0,{at}");
+            folder.ok(&["write", "p.zarr", "/", "--select", &select, &format!("--value={value}")]);
+        }
+        for windows in ["minmax", "0,100", "1,99"] {
+            let to = ["convert", "p.zarr", "x.ome.zarr", "--convention", "ome", "--axes", "cyx", "--overwrite"];
+            let to = [&to[..], &["--channel-windows", windows]].concat();
+            let Some([start, end]) = ends else {
+                let said = failed(&folder, &to);
+                assert!(said.contains("/: --channel-windows: found no finite values of channel 0"), "{said}");
+                // Where no windows are asked for, that is no error.
+                folder.ok(&[&to[..8], &["--channel-names", "a"]].concat());
+                let attributes = attributes(&folder, "x.ome.zarr");
+                let window = attributes.pointer("/ome/omero/channels/0/window").unwrap();
+                assert_eq!([0.0, 1.0], ["start", "end"].map(|name| window.get(name).unwrap().as_f64().unwrap()));
+                continue;
+            };
+            folder.ok(&to);
+            let attributes = attributes(&folder, "x.ome.zarr");
+            let window = attributes.pointer("/ome/omero/channels/0/window").unwrap();
+            let found = ["min", "max", "start", "end"].map(|name| window.get(name).unwrap().as_f64().unwrap());
+            assert_eq!(found[..2], [start, end], "{windows} {values:?}");
+            let is_within = start <= found[2] && found[2] <= found[3] && found[3] <= end;
+            assert!(is_within, "{windows} {values:?}: {found:?}");
+        }
+    }
 }
 
 /// Checks that channels, windows and positions are those of the region that is converted.
@@ -422,7 +467,7 @@ fn what_is_no_image_is_said() {
     folder.ok(&["create", "many.zarr", "/", "--shape", "1001,2,2", "--dtype", "int32"]);
     let windows = ["many.zarr", "y", "--convention", "ome", "--axes", "cyx", "--channel-windows", "minmax"];
     let many = failed(&folder, &[&["convert"][..], &windows].concat());
-    assert!(many.contains("found 1001 channels, expected at most 1000"), "{many}");
+    assert!(many.contains("/: --channel-windows: found 1001 channels, expected at most 1000"), "{many}");
     let of_group = failed(&folder, &["convert", "g.zarr", "x.ome.zarr", "--convention", "ome"]);
     assert!(of_group.contains("found a group, expected an array to make an image of"), "{of_group}");
 }
