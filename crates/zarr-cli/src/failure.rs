@@ -113,6 +113,11 @@ impl Failure {
         self
     }
 
+    /// Whether a store could not be asked: a second attempt may succeed.
+    pub(crate) fn is_of_store(&self) -> bool {
+        self.exit == Exit::Io
+    }
+
     /// Returns the failure to read the input file `name`, which is no store.
     pub(crate) fn input(name: impl fmt::Display, error: &io::Error) -> Self {
         let (kind, exit) = match error.kind() {

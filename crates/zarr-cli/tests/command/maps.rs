@@ -93,6 +93,15 @@ fn a_pyramid_of_maps_is_drawn_by_the_level_that_fits() {
     assert!(text.contains("level 0 of 0 to 2") && text.contains("EPSG:32633"), "{text}");
     let ran = folder.run(&["view", "p.zarr", "--level", "3"]);
     assert!(ran.code == Some(2) && ran.err.contains("--level: found 3, expected 0 to 2"), "{}", ran.err);
+    // Without a level, numbers of levels and of elements would be those of others.
+    let finest = folder.path("p.zarr/0/zarr.json");
+    std::fs::write(finest, "{").unwrap();
+    let ran = folder.run(&["view", "p.zarr", "--width", "20"]);
+    assert!(ran.code == Some(0) && ran.err.contains("level 0 is left out"), "{}", ran.err);
+    for choice in [["--level", "1"], ["--isel", "y=0:20"]] {
+        let ran = folder.run(&[&["view", "p.zarr", "--width", "20"][..], &choice].concat());
+        assert!(ran.code == Some(4) && ran.err.contains("0/zarr.json"), "{choice:?}: {}", ran.err);
+    }
 }
 
 /// Latitudes and longitudes of each element are no coordinates of rows and columns.
@@ -102,7 +111,7 @@ fn curvilinear_grids_are_drawn_by_index() {
     folder.ok(&["create", "c.zarr", "/", "--group"]);
     let array = ["--shape", "8,9", "--dtype", "float32", "--dims", "y,x"];
     for (name, attributes) in [
-        ("t", r#"{"coordinates": "lat lon"}"#),
+        ("t", r#"{"coordinates": "lat gone lon"}"#),
         ("lat", r#"{"units": "degrees_north"}"#),
         ("lon", r#"{"units": "degrees_east"}"#),
     ] {
@@ -110,6 +119,18 @@ fn curvilinear_grids_are_drawn_by_index() {
     }
     let text = folder.ok(&["view", "c.zarr", "t"]);
     assert!(text.contains("y (index)") && text.contains("x (index)"), "{text}");
+    // A document that cannot be asked for is not one that is not there.
+    #[cfg(unix)]
+    {
+        let document = folder.path("c.zarr/lat/zarr.json");
+        let stored = std::fs::read(&document).unwrap();
+        std::fs::remove_file(&document).unwrap();
+        std::os::unix::fs::symlink("zarr.json", &document).unwrap();
+        let ran = folder.run(&["view", "c.zarr", "t"]);
+        assert!(ran.code == Some(5) && ran.err.contains("lat/zarr.json"), "{:?} {}", ran.code, ran.err);
+        std::fs::remove_file(&document).unwrap();
+        std::fs::write(&document, stored).unwrap();
+    }
     folder.ok(&["rm", "c.zarr", "lat"]);
     folder.ok(&["rm", "c.zarr", "lon"]);
     let text = folder.ok(&["view", "c.zarr", "t"]);

@@ -34,6 +34,11 @@ pub(crate) struct ByDimension {
 }
 
 impl SelectionArgs {
+    /// Whether the arguments choose elements.
+    pub(crate) fn is_given(&self) -> bool {
+        self.select.is_some() || !self.by_dimension.sel.is_empty() || !self.by_dimension.isel.is_empty()
+    }
+
     /// Returns the selection by index that the arguments give.
     pub(crate) fn by_index(&self, array: &Array) -> Result<Selection> {
         self.by_index_of(array.dimension_names().unwrap_or_default())

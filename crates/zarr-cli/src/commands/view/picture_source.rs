@@ -16,7 +16,7 @@ use zarr::view::{
     AxisLabels, Budget, Channels, Cut, Figure, HiddenAxis, ImageCut, LabelLayer, Numbers, Positions, Range, Room,
     Samples, flag_names, place_of, shown_array,
 };
-use zarr::{Array, Group, Selection};
+use zarr::{Array, ErrorKind, Group, Selection};
 
 /// Source of a picture.
 pub(super) struct PictureSource {
@@ -60,7 +60,12 @@ impl PictureSource {
             if let Some(image) = Image::open(&group)? {
                 return Self::of_image(context, args, image, room);
             }
-            return match map_level::of_group(context, &location, &group)? {
+            return match map_level::of_group(
+                context,
+                &location,
+                &group,
+                [args.level.is_some(), args.chosen.is_given()],
+            )? {
                 Some(levels) => Self::of_map(context, args, room, &location, levels),
                 None => Err(no_image(context, &location)),
             };
@@ -387,12 +392,25 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
     let described = related(array)?;
     let names: Vec<&str> =
         described.iter().map(String::as_str).filter(|other| *other != name).chain([&*name]).collect();
-    let opened = Dataset::open_variables(&group, &names, &options);
-    match opened.or_else(|_| Dataset::open_variables(&group, &[&name], &options)) {
+    let opened = Dataset::open_variables(&group, &names, &options).or_else(|error| {
+        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Path) {
+            return Err(error);
+        }
+        // Attributes may name variables that are not there. Faults of documents are those of the data set, and the store may fail.
+        let mut there = Vec::new();
+        for &other in &names {
+            if other == name || is_there(&group, other)? {
+                there.push(other);
+            }
+        }
+        Dataset::open_variables(&group, &there, &options)
+    });
+    match opened {
         Ok(dataset) if dataset.variable(&name).is_ok() => {
             Ok(Some((inheriting(context, &location.address, dataset)?, name)))
         }
         Ok(_) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::Store => Err(error.into()),
         Err(error) => {
             context.warnings(&[format!("shown without its data set: {error}")]);
             Ok(None)
@@ -400,11 +418,26 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
     }
 }
 
-/// Returns the names of the coordinates and of the grid mapping that the attributes of an array name.
+/// Whether a group has a node of a name, whatever its document says.
+fn is_there(group: &Group, name: &str) -> zarr::Result<bool> {
+    let Ok(path) = group.path().join(name) else { return Ok(false) };
+    match zarr::hierarchy::open_node(&**group.store(), &path.to_string(), Some(group.dialect())) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) if error.kind() == ErrorKind::Store => Err(error),
+        Err(_) => Ok(true),
+    }
+}
+
+/// Greatest number of names that are looked for.
+const MOST_NAMES: usize = 256;
+
+/// Returns the names of the coordinates and of the grid mapping that the attributes of an array name: of the first [`MOST_NAMES`].
 fn related(array: &Array) -> Result<BTreeSet<String>> {
     let attributes = array.attributes()?;
     let texts = ["coordinates", "grid_mapping"].into_iter().filter_map(|name| attributes.get(name)?.as_str());
-    Ok(texts.flat_map(str::split_whitespace).map(|name| name.trim_end_matches(':').to_owned()).collect())
+    let words = texts.flat_map(str::split_whitespace).take(MOST_NAMES);
+    Ok(words.map(|name| name.trim_end_matches(':').to_owned()).collect())
 }
 
 /// Returns the selection of an array by index, or by label if labels are given.
