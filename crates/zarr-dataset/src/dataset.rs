@@ -144,16 +144,17 @@ impl Dataset {
     /// [`ErrorKind::Store`].
     pub fn with_fitting(mut self, further: &[Group]) -> Result<Self> {
         let mut unfit = Some(BTreeSet::new());
-        self.inherit_from_ancestors(&mut unfit)?;
-        for above in further {
+        let is_whole = self.inherit_from_ancestors(&mut unfit)?;
+        for above in further.iter().filter(|_| is_whole) {
             self.inherit_from(above, &mut unfit)?;
         }
         Ok(self)
     }
 
     /// Adds the coordinates of the groups above in the store, as [`inherit_from`](Self::inherit_from) does. Groups above one that cannot be read
-    /// are not looked at.
-    fn inherit_from_ancestors(&mut self, unfit: &mut Option<BTreeSet<String>>) -> Result<()> {
+    /// are not looked at: its coordinates, which are not known, would come first. Returns whether all could be read; if not, the dimensions
+    /// that have no coordinate yet have a [`fault`](Self::fault).
+    fn inherit_from_ancestors(&mut self, unfit: &mut Option<BTreeSet<String>>) -> Result<bool> {
         let above: Vec<_> = self.group.path().ancestors().collect();
         for path in above.into_iter().rev() {
             if self.unlabelled().next().is_none() {
@@ -167,11 +168,21 @@ impl Dataset {
                 // An array, or no node: the hierarchy of this group begins below.
                 Ok(_) => {}
                 Err(error) if error.is_not_found() => {}
-                Err(error) if unfit.is_some() && is_about_documents(&error) => break,
+                Err(error) if unfit.is_some() && is_about_documents(&error) => {
+                    let error = Arc::new(error);
+                    let is_unfit = |name: &&str| unfit.as_ref().is_some_and(|unfit| unfit.contains(*name));
+                    let names: Vec<String> =
+                        self.unlabelled().filter(|name| !is_unfit(name)).map(str::to_owned).collect();
+                    let broken = Arc::make_mut(&mut self.broken_above);
+                    for name in names {
+                        broken.entry(name).or_insert_with(|| Arc::clone(&error));
+                    }
+                    return Ok(false);
+                }
                 Err(error) => return Err(zarr_hierarchy::with_hierarchy_hint(error, &*store, &path.to_string())),
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Adds the coordinates of `above`, a group above this one, for dimensions that have no coordinate here. A coordinate that cannot be

@@ -195,6 +195,15 @@ fn coordinates_that_fit_are_inherited_beside_others() {
         assert!(dataset.fault("y").is_none());
         assert_eq!((dataset.broken().len(), dataset.faults().count()), (0, 1));
     }
+    // What a group has that cannot be read is not known: groups above it, in another store too, are not looked at.
+    let opened = opened();
+    store.set_all(&zarr_store::Key::new("f/zarr.json").unwrap(), b"{").unwrap();
+    let dataset = opened.with_fitting(std::slice::from_ref(&root)).unwrap();
+    assert_eq!(dataset.inherited().count(), 0);
+    for name in ["x", "z"] {
+        assert_eq!(dataset.fault(name).unwrap().location().path.as_deref(), Some("/f"), "{name}");
+    }
+    assert!(dataset.fault("y").is_none());
 }
 
 /// Faults of many arrays are found by name, in a time that follows from their number.
