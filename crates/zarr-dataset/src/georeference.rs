@@ -218,15 +218,22 @@ mod tests {
     use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
     use zarr_json::json;
 
-    /// Data set with the variables `t(time, lat, lon)` and `grid`, on coordinates of 32 bits.
-    fn dataset(lat: &[f32], attributes: Value) -> Dataset {
+    /// Group without members in a store in memory.
+    fn group() -> Group {
         let mut registry = Registry::default();
         zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
         let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-        let group = Group::create(&store, "/", NewGroup::new(), &Arc::new(registry)).unwrap();
-        let new = |shape: &[u64], names: &[&str]| {
-            NewArray::new(shape, "float32").dimension_names(names).codecs("bytes").unwrap()
-        };
+        Group::create(&store, "/", NewGroup::new(), &Arc::new(registry)).unwrap()
+    }
+
+    /// Returns an array of float32 without compression.
+    fn new(shape: &[u64], names: &[&str]) -> NewArray {
+        NewArray::new(shape, "float32").dimension_names(names).codecs("bytes").unwrap()
+    }
+
+    /// Data set with the variables `t(time, lat, lon)` and `grid`, on coordinates of 32 bits.
+    fn dataset(lat: &[f32], attributes: Value) -> Dataset {
+        let group = group();
         let coordinate = |name: &str, values: &[f32], units: &str| {
             let new = new(&[values.len() as u64], &[name]).attribute("units", units);
             group.create_array(name, new).unwrap().write(.., values).unwrap();
@@ -271,13 +278,7 @@ mod tests {
             ([Some("degrees_north"), Some("m")], Err("the same units")),
             ([Some("rad"), Some("rad")], Err("expected metres or kilometres")),
         ] {
-            let mut registry = Registry::default();
-            zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
-            let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-            let group = Group::create(&store, "/", NewGroup::new(), &Arc::new(registry)).unwrap();
-            let new = |shape: &[u64], names: &[&str]| {
-                NewArray::new(shape, "float32").dimension_names(names).codecs("bytes").unwrap()
-            };
+            let group = group();
             for (name, units) in ["y", "x"].into_iter().zip(units) {
                 let array = new(&[3], &[name]);
                 let array = units.map_or_else(|| array.clone(), |units| array.clone().attribute("units", units));
