@@ -148,18 +148,25 @@ fn requests_under_way_are_bounded_and_overlap() {
     let server = server(Duration::from_millis(10));
     let store = waiting(&server, "x.zarr", &[]);
     let values = arrays(&(Arc::new(AsyncAsSync::new(Arc::clone(&store))) as Arc<dyn Store>));
+    // No read has more requests under way. One has as many, though not every one on a machine that is busy elsewhere.
+    let as_many = |most: u64, read: &dyn Fn() -> Vec<i32>| {
+        let reached = (0..20).any(|_| {
+            server.reset_counts();
+            assert_eq!(read(), values);
+            let counts = server.counts();
+            assert!(counts.most_in_flight <= most, "{counts:?}");
+            counts.most_in_flight == most
+        });
+        assert!(reached, "fewer than {most} requests at the same time in each of 20 reads");
+    };
     for most in [1, 5, 16] {
         let options = Options::default().look_interval(Duration::from_secs(3600));
         let options = options.requests_in_flight(std::num::NonZeroUsize::new(most));
         let blocking: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::clone(&store)));
         let array = zarr::open((&blocking, "/g/plain")).options(options.clone()).array().unwrap();
-        server.reset_counts();
-        assert_eq!(array.read::<i32>(..).unwrap(), values);
-        assert_eq!(server.counts().most_in_flight, most as u64);
+        as_many(most as u64, &|| array.read::<i32>(..).unwrap());
         let array = block_on(zarr::open((&store, "/g/plain")).options(options).array()).unwrap();
-        server.reset_counts();
-        assert_eq!(block_on(array.read::<i32>(..)).unwrap(), values);
-        assert_eq!(server.counts().most_in_flight, most as u64);
+        as_many(most as u64, &|| block_on(array.read::<i32>(..)).unwrap());
     }
 }
 
