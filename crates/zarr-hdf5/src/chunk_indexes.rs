@@ -9,8 +9,8 @@ use hdf5_reader::{Storage, StorageBuffer};
 use crate::fault::Refusal;
 
 /// Maximum number of entries of the chunk indexes and of the links that are read, of a file and of those to which its links lead together: of
-/// objects that are left out as well, and once for each data set that has the index. What is read counts, whether it can be used or not: two
-/// addresses or lengths of the file as an entry, and each read as [`READ`].
+/// objects that are left out as well, and once for each data set that has the index. What is read counts, whether it can be used or not: the
+/// bytes of an entry of a version 1 B-tree of chunks, and two addresses or lengths of others, as an entry, and each read as [`READ`].
 const MAX_ENTRIES: u64 = 1 << 25;
 /// Number of entries that a read counts for beside those of its bytes.
 const READ: u64 = 4;
@@ -68,6 +68,12 @@ impl Storage for Metered<'_> {
     }
 }
 
+/// Number of bytes of an entry of a version 1 B-tree of chunks: the size of the chunk, its filter mask, its offset in each dimension and in the
+/// element, and its address of `offsets` bytes (HDF5 File Format Specification, section III.A.1).
+pub(crate) fn entry_of_btree_v1(rank: usize, offsets: u8) -> u64 {
+    8 + 8 * (rank as u64 + 1) + u64::from(offsets)
+}
+
 fn exceeded() -> String {
     format!("the chunk indexes and links that were read have more than {MAX_ENTRIES} entries, which is the limit")
 }
@@ -118,7 +124,7 @@ mod tests {
 
         /// Reads a tree of chunks. Returns the number of its entries.
         fn entries(&self, entries: &Entries, root: u64) -> Result<usize> {
-            let storage = entries.metered(self, 16);
+            let storage = entries.metered(self, entry_of_btree_v1(1, 8));
             collect_btree_v1_leaves_storage(&storage, root, 8, 8, Some(1), &[1], None).map(|leaves| leaves.len())
         }
     }
@@ -155,6 +161,17 @@ mod tests {
         }
     }
 
+    /// A chunk counts once, however many bytes its entry has.
+    #[test]
+    fn chunks_count_once() {
+        let mut file = Counted::new();
+        let leaves: Vec<u64> = (0..100).map(|_| file.node(0, &[1; 200])).collect();
+        let root = file.node(1, &leaves);
+        let most = 100 * 200 * 5 / 4;
+        let entries = Entries(Arc::new(AtomicU64::new(most)));
+        assert_eq!(file.entries(&entries, root).unwrap(), 100 * 200);
+    }
+
     /// Nodes that overlap have more entries than the file has bytes.
     #[test]
     fn entries_of_one_tree_are_bounded() {
@@ -169,7 +186,7 @@ mod tests {
         let root = file.node(1, &leaves);
         let entries = Entries(Arc::new(AtomicU64::new(100_000)));
         assert!(file.entries(&entries, root).is_err());
-        assert!(file.reads.load(Ordering::Relaxed) < 110);
+        assert!(file.reads.load(Ordering::Relaxed) < 220);
         // Enough for all of them.
         assert_eq!(file.entries(&Entries::default(), root).unwrap(), 500_000);
         assert!(Entries(Arc::new(AtomicU64::new(9))).take(10).is_err() && Entries::default().take(10).is_ok());

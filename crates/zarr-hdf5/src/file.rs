@@ -69,7 +69,12 @@ impl File {
 
     /// Returns the storage for chunk indexes and links: what is read of these is bounded.
     pub(crate) fn metered(&self) -> Metered<'_> {
-        self.entries.metered(self.storage(), u64::from(self.offset_size()) + u64::from(self.length_size()))
+        self.metered_as(u64::from(self.offset_size()) + u64::from(self.length_size()))
+    }
+
+    /// Returns the storage for chunk indexes and links whose entries have a number of bytes.
+    pub(crate) fn metered_as(&self, entry: u64) -> Metered<'_> {
+        self.entries.metered(self.storage(), entry)
     }
 
     pub(crate) fn offset_size(&self) -> u8 {

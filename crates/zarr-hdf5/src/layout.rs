@@ -11,6 +11,7 @@ use hdf5_reader::fixed_array::collect_fixed_array_chunk_entries_storage;
 use hdf5_reader::messages::dataspace::UNLIMITED;
 use hdf5_reader::messages::layout::{ChunkIndexing, DataLayout};
 
+use crate::chunk_indexes::entry_of_btree_v1;
 use crate::fault::Refusal;
 use crate::file::File;
 
@@ -157,7 +158,11 @@ fn entries(
     dims: &[u32],
     size: u64,
 ) -> Result<Vec<ChunkEntry>, Refusal> {
-    let (storage, offsets, lengths) = (&file.metered(), file.offset_size(), file.length_size());
+    let (offsets, lengths) = (file.offset_size(), file.length_size());
+    let storage = &match indexing {
+        None => file.metered_as(entry_of_btree_v1(shape.len(), offsets)),
+        Some(_) => file.metered(),
+    };
     let rank = u32::try_from(shape.len()).unwrap_or(u32::MAX);
     // Indexes of a fixed number of chunks have those of the largest shape.
     let whole: Vec<u64> = match most {
