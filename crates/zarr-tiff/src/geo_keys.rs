@@ -14,6 +14,8 @@ use zarr_json::{Map, Value};
 const USER_DEFINED: u64 = 32_767;
 /// Code of degrees at EPSG.
 const DEGREE: u64 = 9102;
+/// Code at EPSG of degrees that are written in any form.
+const DEGREE_OF_ANY_FORM: u64 = 9122;
 /// Code of metres at EPSG.
 const METRE: u64 = 9001;
 
@@ -127,9 +129,13 @@ pub(crate) fn system(keys: &Map) -> Result<Option<System>, String> {
         }
         (false, Some(code)) if code != USER_DEFINED => {
             let code = epsg(GEOGRAPHIC, code)?;
-            let known = GeographicCrs::of_code(code).is_some();
-            if known && (angle(keys)? != Unit::degree() || meridian(keys)? != PrimeMeridian::greenwich()) {
-                return Err(format!("found another prime meridian or angular unit than those of EPSG:{code}"));
+            if GeographicCrs::of_code(code).is_some() {
+                let unit = ["GeogAngularUnitsGeoKey", "GeogAngularUnitSizeGeoKey"];
+                stated_as(keys, unit, &[DEGREE, DEGREE_OF_ANY_FORM], &Unit::degree())
+                    .map_err(|found| format!("{found}, expected degrees, which EPSG:{code} has"))?;
+                if meridian(keys)? != PrimeMeridian::greenwich() {
+                    return Err(format!("found another prime meridian than that of EPSG:{code}"));
+                }
             }
             Ok(Some(System::Code(code)))
         }
@@ -160,14 +166,27 @@ fn geocentric(code: Option<u64>) -> Result<Option<System>, String> {
 
 /// Checks that coordinates are in the unit of a projected system, where both are known.
 fn same_unit(keys: Keys<'_>, code: u32) -> Result<(), String> {
-    let stated = keys.code("ProjLinearUnitsGeoKey")?;
-    let crs = Crs::epsg(code);
-    match (crs.unit(), stated) {
-        (Some("m"), Some(stated)) if stated != METRE => {
-            Err(format!("found {stated} as ProjLinearUnitsGeoKey, expected metres, which EPSG:{code} has"))
-        }
+    match Crs::epsg(code).unit() {
+        Some("m") => stated_as(keys, ["ProjLinearUnitsGeoKey", "ProjLinearUnitSizeGeoKey"], &[METRE], &Unit::metre()),
         _ => Ok(()),
     }
+    .map_err(|found| format!("{found}, expected metres, which EPSG:{code} has"))
+}
+
+/// Checks that the keys of a unit and of its size say the unit of a system with a code, as far as they say one.
+fn stated_as(keys: Keys<'_>, [name, size]: [&str; 2], codes: &[u64], unit: &Unit) -> Result<(), String> {
+    let (code, stated) = (keys.code(name)?, keys.first(&[size])?);
+    match (code, stated) {
+        (Some(code), _) if code != USER_DEFINED && !codes.contains(&code) => Err(format!("found {code} as {name}")),
+        (Some(USER_DEFINED), None) => Err(format!("found {USER_DEFINED} as {name}, and no {size}")),
+        (_, Some(stated)) if !is_size(stated, unit) => Err(format!("found {stated} as {size}")),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a number is the size of a unit, which files round: those of two feet differ more.
+fn is_size(stated: f64, unit: &Unit) -> bool {
+    (stated - unit.factor()).abs() <= 1e-6 * unit.factor()
 }
 
 /// Returns the unit that a key names by its code, or by its size in metres or radians; `None` without the key.
@@ -183,7 +202,7 @@ fn unit(keys: Keys<'_>, name: &str, size: &str, known: impl Fn(u64) -> Option<Un
         return Unit::new("unknown", keys.need(&[size])?).map(Some);
     }
     let unit = known(code).ok_or_else(|| format!("found {code} as {name}, which is not known"))?;
-    match stated.filter(|stated| (stated - unit.factor()).abs() > 1e-9 * unit.factor()) {
+    match stated.filter(|stated| !is_size(*stated, &unit)) {
         Some(stated) => Err(format!("found {stated} as {size} of the unit {code}, expected {}", unit.factor())),
         None => Ok(Some(unit)),
     }
@@ -192,7 +211,7 @@ fn unit(keys: Keys<'_>, name: &str, size: &str, known: impl Fn(u64) -> Option<Un
 /// Unit of angles (7.5.5): degrees without the key, as other software has it.
 fn angle(keys: Keys<'_>) -> Result<Unit, String> {
     let unit = unit(keys, "GeogAngularUnitsGeoKey", "GeogAngularUnitSizeGeoKey", |code| match code {
-        DEGREE | 9122 => Some(Unit::degree()),
+        DEGREE | DEGREE_OF_ANY_FORM => Some(Unit::degree()),
         9101 => Some(Unit::radian()),
         9105 => Some(Unit::grad()),
         _ => None,
@@ -441,5 +460,39 @@ mod tests {
         assert!(utm.contains("\"Longitude of natural origin\",15,") && utm.contains("10000000"), "{utm}");
         assert_eq!(keys(json!({"ProjectedCSTypeGeoKey": 32_633})), Ok(None));
         assert_eq!(keys(json!({"GTModelTypeGeoKey": 2})), Ok(None));
+    }
+
+    /// Keys of units beside a code have to be those of the system, which may be rounded or not known.
+    #[test]
+    fn units_beside_a_code_are_those_of_its_system() {
+        let degrees = json!({"GeographicTypeGeoKey": 4326});
+        let metres = json!({"ProjectedCSTypeGeoKey": 32_633});
+        for (system, beside, reason) in [
+            (&degrees, json!({"GeogAngularUnitsGeoKey": 9102}), None),
+            (&degrees, json!({"GeogAngularUnitsGeoKey": 0}), None),
+            (&degrees, json!({"GeogAngularUnitSizeGeoKey": 0.0174533}), None),
+            (&degrees, json!({"GeogAngularUnitsGeoKey": 32_767, "GeogAngularUnitSizeGeoKey": 0.0174532925}), None),
+            (&degrees, json!({"GeogAngularUnitsGeoKey": 9105}), Some("9105 as GeogAngularUnitsGeoKey, expected deg")),
+            (&degrees, json!({"GeogAngularUnitsGeoKey": 32_767}), Some("no GeogAngularUnitSizeGeoKey")),
+            (&degrees, json!({"GeogAngularUnitSizeGeoKey": 0.0157}), Some("0.0157 as GeogAngularUnitSizeGeoKey")),
+            (&degrees, json!({"GeogPrimeMeridianLongGeoKey": 2.5}), Some("another prime meridian")),
+            (&metres, json!({"ProjLinearUnitsGeoKey": 9001, "ProjLinearUnitSizeGeoKey": 1.0}), None),
+            (&metres, json!({"ProjLinearUnitsGeoKey": 0}), None),
+            (&metres, json!({"ProjLinearUnitsGeoKey": 32_767, "ProjLinearUnitSizeGeoKey": 1.0}), None),
+            (&metres, json!({"ProjLinearUnitsGeoKey": 9002}), Some("9002 as ProjLinearUnitsGeoKey, expected metres")),
+            (&metres, json!({"ProjLinearUnitSizeGeoKey": 0.3048}), Some("0.3048 as ProjLinearUnitSizeGeoKey")),
+        ] {
+            let mut all = system.as_object().expect("an object").clone();
+            beside
+                .as_object()
+                .expect("an object")
+                .iter()
+                .for_each(|(name, value)| drop(all.insert(name, value.clone())));
+            match (super::system(&all), reason) {
+                (Ok(Some(System::Code(_))), None) => {}
+                (Err(found), Some(reason)) => assert!(found.contains(reason), "{beside}: {found}"),
+                (found, _) => panic!("{beside}: {:?}", found.map(|system| system.is_some())),
+            }
+        }
     }
 }
