@@ -113,7 +113,7 @@ pub fn name_for<'t>(text: &'t str, coordinates: [&str; 2]) -> Option<&'t str> {
 /// ```
 /// use zarr_geo::grid_mapping::are_same_units;
 ///
-/// assert!(are_same_units("m", "metre") && are_same_units("degrees_north", "degrees_east"));
+/// assert!(are_same_units("m", "metre") && are_same_units("degrees_north", "degrees east"));
 /// assert!(!are_same_units("m", "km"));
 /// ```
 pub fn are_same_units(one: &str, other: &str) -> bool {
@@ -131,7 +131,7 @@ fn kind(unit: &str) -> Option<&'static str> {
         "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" => Some("km"),
         "rad" | "radian" | "radians" => Some("rad"),
         unit => {
-            const DIRECTIONS: [&str; 7] = ["", "_north", "_N", "N", "_east", "_E", "E"];
+            const DIRECTIONS: [&str; 9] = ["", "_north", " north", "_N", "N", "_east", " east", "_E", "E"];
             let rest = unit.strip_prefix("degrees").or_else(|| unit.strip_prefix("degree"))?;
             DIRECTIONS.contains(&rest).then_some("degrees")
         }

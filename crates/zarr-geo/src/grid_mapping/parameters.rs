@@ -455,6 +455,8 @@ mod tests {
             |unit: &str, code: u32| format!(r#"PROJCS["a",{wgs84},UNIT["{unit}",1],AUTHORITY["EPSG","{code}"]]"#);
         for (text, units, is_read) in [
             (wgs84.to_owned(), "degrees_north", true),
+            (wgs84.to_owned(), "degrees north", true),
+            (wgs84.to_owned(), "degree east", true),
             (wgs84.to_owned(), "m", false),
             (wgs84.to_owned(), "degree_Celsius", false),
             (projected("metre", 2193), "degrees_east", false),
