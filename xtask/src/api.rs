@@ -1,6 +1,7 @@
 //! `cargo xtask api`: compares the public items of each crate with `docs/api`, so that no change of the surface goes
 //! unnoticed.
 
+use crate::cargo;
 use crate::tidy;
 use public_api::Builder;
 use std::collections::BTreeSet;
@@ -92,7 +93,7 @@ fn libraries(root: &Path) -> Result<Vec<(String, String)>, String> {
 /// Writes the JSON descriptions of packages with all their features to `target/doc`, in one run of Cargo, so that their common dependencies
 /// are checked once.
 fn describe(root: &Path, rustdoc: &Path, packages: &[(String, String)]) -> Result<(), String> {
-    let mut command = Command::new("cargo");
+    let mut command = cargo::command();
     command.args(["doc", "--quiet", "--lib", "--no-deps", "--all-features"]).current_dir(root);
     command.args(packages.iter().flat_map(|(package, _)| ["--package", package]));
     // Without its features, much other software is built again, in C too.
