@@ -130,9 +130,7 @@ pub(crate) fn system(keys: &Map) -> Result<Option<System>, String> {
         (false, Some(code)) if code != USER_DEFINED => {
             let code = epsg(GEOGRAPHIC, code)?;
             if GeographicCrs::of_code(code).is_some() {
-                let unit = ["GeogAngularUnitsGeoKey", "GeogAngularUnitSizeGeoKey"];
-                stated_as(keys, unit, &[DEGREE, DEGREE_OF_ANY_FORM], &Unit::degree())
-                    .map_err(|found| format!("{found}, expected degrees, which EPSG:{code} has"))?;
+                same_angle(keys, code)?;
                 if meridian(keys)? != PrimeMeridian::greenwich() {
                     return Err(format!("found another prime meridian than that of EPSG:{code}"));
                 }
@@ -166,17 +164,24 @@ fn geocentric(code: Option<u64>) -> Result<Option<System>, String> {
 
 /// Checks that coordinates are in the unit of a projected system, where both are known.
 fn same_unit(keys: Keys<'_>, code: u32) -> Result<(), String> {
-    match Crs::epsg(code).unit() {
-        Some("m") => stated_as(keys, ["ProjLinearUnitsGeoKey", "ProjLinearUnitSizeGeoKey"], &[METRE], &Unit::metre()),
-        _ => Ok(()),
+    if Crs::epsg(code).unit() != Some("m") {
+        return Ok(());
     }
-    .map_err(|found| format!("{found}, expected metres, which EPSG:{code} has"))
+    let [name, size] = ["ProjLinearUnitsGeoKey", "ProjLinearUnitSizeGeoKey"];
+    check_unit(keys, name, size, &[METRE], &Unit::metre())
+        .map_err(|found| format!("{found}, expected metres, which EPSG:{code} has"))
 }
 
-/// Checks that the keys of a unit and of its size say the unit of a system with a code, as far as they say one.
-fn stated_as(keys: Keys<'_>, [name, size]: [&str; 2], codes: &[u64], unit: &Unit) -> Result<(), String> {
-    let (code, stated) = (keys.code(name)?, keys.first(&[size])?);
-    match (code, stated) {
+/// Checks that angles are in degrees, as those of a geographic system with a code.
+fn same_angle(keys: Keys<'_>, code: u32) -> Result<(), String> {
+    let [name, size] = ["GeogAngularUnitsGeoKey", "GeogAngularUnitSizeGeoKey"];
+    check_unit(keys, name, size, &[DEGREE, DEGREE_OF_ANY_FORM], &Unit::degree())
+        .map_err(|found| format!("{found}, expected degrees, which EPSG:{code} has"))
+}
+
+/// Checks that a key says one of the codes of a unit, and another one its size, as far as they say any.
+fn check_unit(keys: Keys<'_>, name: &str, size: &str, codes: &[u64], unit: &Unit) -> Result<(), String> {
+    match (keys.code(name)?, keys.first(&[size])?) {
         (Some(code), _) if code != USER_DEFINED && !codes.contains(&code) => Err(format!("found {code} as {name}")),
         (Some(USER_DEFINED), None) => Err(format!("found {USER_DEFINED} as {name}, and no {size}")),
         (_, Some(stated)) if !is_size(stated, unit) => Err(format!("found {stated} as {size}")),
@@ -184,7 +189,7 @@ fn stated_as(keys: Keys<'_>, [name, size]: [&str; 2], codes: &[u64], unit: &Unit
     }
 }
 
-/// Whether a number is the size of a unit, which files round: those of two feet differ more.
+/// Whether a number is the size of a unit, which files round. The sizes of the two feet differ by twice the tolerance.
 fn is_size(stated: f64, unit: &Unit) -> bool {
     (stated - unit.factor()).abs() <= 1e-6 * unit.factor()
 }
@@ -359,6 +364,15 @@ mod tests {
         }))
     }
 
+    /// Returns keys with others, which replace those of the same name.
+    fn with(keys: &Value, others: &Value) -> Map {
+        let mut all = keys.as_object().expect("an object").clone();
+        for (name, value) in others.as_object().expect("an object").iter() {
+            all.insert(name, value.clone());
+        }
+        all
+    }
+
     /// Systems that pyproj finds equal to those that GDAL reads, as `tests/fixtures/reference_systems.py` checks.
     #[test]
     fn keys_are_described_as_gdal_reads_them() {
@@ -384,13 +398,7 @@ mod tests {
             let all = json!({"GTModelTypeGeoKey": 1, "ProjectedCSTypeGeoKey": 32_767, "GeographicTypeGeoKey": 4326,
                 "ProjCoordTransGeoKey": 8, "ProjStdParallel1GeoKey": 30, "ProjStdParallel2GeoKey": 60,
                 "ProjFalseOriginLatGeoKey": 40, "ProjFalseOriginLongGeoKey": 10, "ProjLinearUnitsGeoKey": 9001});
-            let mut all = all.as_object().expect("an object").clone();
-            other
-                .as_object()
-                .expect("an object")
-                .iter()
-                .for_each(|(name, value)| drop(all.insert(name, value.clone())));
-            described(&all)
+            described(&with(&all, &other))
         };
         let wkt2 = keys(json!({})).expect("known").expect("a description");
         assert!(wkt2.contains("METHOD[\"Lambert Conic Conformal (2SP)\""), "{wkt2}");
@@ -482,13 +490,7 @@ mod tests {
             (&metres, json!({"ProjLinearUnitsGeoKey": 9002}), Some("9002 as ProjLinearUnitsGeoKey, expected metres")),
             (&metres, json!({"ProjLinearUnitSizeGeoKey": 0.3048}), Some("0.3048 as ProjLinearUnitSizeGeoKey")),
         ] {
-            let mut all = system.as_object().expect("an object").clone();
-            beside
-                .as_object()
-                .expect("an object")
-                .iter()
-                .for_each(|(name, value)| drop(all.insert(name, value.clone())));
-            match (super::system(&all), reason) {
+            match (super::system(&with(system, &beside)), reason) {
                 (Ok(Some(System::Code(_))), None) => {}
                 (Err(found), Some(reason)) => assert!(found.contains(reason), "{beside}: {found}"),
                 (found, _) => panic!("{beside}: {:?}", found.map(|system| system.is_some())),
