@@ -6,7 +6,6 @@ use crate::tidy;
 use public_api::Builder;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use zarr_json::{ParseOptions, Value};
 
 /// Compares the public items of all published crates with the lists in `docs/api`, or rewrites the lists with `--bless`.
@@ -74,8 +73,7 @@ fn wrapper(root: &Path) -> Result<PathBuf, String> {
 
 /// Returns the names of the published packages that have a library, with the names of the libraries.
 fn libraries(root: &Path) -> Result<Vec<(String, String)>, String> {
-    let output =
-        Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(root).output();
+    let output = cargo::command().args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(root).output();
     let output = output.map_err(|error| format!("cargo metadata: {error}"))?;
     let metadata = zarr_json::parse(&output.stdout, ParseOptions::default()).map_err(|error| error.to_string())?.value;
     let packages = metadata.get("packages").and_then(Value::as_array).unwrap_or_default();
